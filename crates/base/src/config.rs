@@ -1,0 +1,295 @@
+//! The session options that `SET` knows, and the typed configuration of a job made from them.
+
+use crate::error::{Language, Result};
+use crate::options::{OptionKind, OptionSpec, Options};
+use std::time::Duration;
+
+/// What an option does in this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It works as described.
+    Used,
+    /// It is accepted so that scripts run unchanged, without an effect, for the given reason.
+    NoEffect {
+        /// Reason in English.
+        en: &'static str,
+        /// Reason in Chinese.
+        zh: &'static str,
+    },
+}
+
+/// A session option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionOption {
+    /// Key, kind, default, description.
+    pub spec: OptionSpec,
+    /// What it does here.
+    pub effect: Effect,
+}
+
+const fn used(
+    key: &'static str,
+    kind: OptionKind,
+    default: Option<&'static str>,
+    en: &'static str,
+    zh: &'static str,
+) -> SessionOption {
+    SessionOption { spec: OptionSpec { key, kind, default, required: false, en, zh }, effect: Effect::Used }
+}
+
+const fn inert(key: &'static str, en: &'static str, zh: &'static str) -> SessionOption {
+    SessionOption {
+        spec: OptionSpec { key, kind: OptionKind::Text, default: None, required: false, en: "", zh: "" },
+        effect: Effect::NoEffect { en, zh },
+    }
+}
+
+/// `pipeline.name`.
+pub const PIPELINE_NAME: SessionOption = used(
+    "pipeline.name",
+    OptionKind::Text,
+    None,
+    "name of the job; default: the script's name",
+    "作业名；默认为脚本名",
+);
+/// `parallelism.default`.
+pub const PARALLELISM: SessionOption = used(
+    "parallelism.default",
+    OptionKind::Integer,
+    None,
+    "parallel instances of every operator, 1 to 128; default: the number of cores",
+    "每个算子的并行实例数，1 到 128；默认为 CPU 核数",
+);
+/// `table.exec.resource.default-parallelism`.
+pub const TABLE_PARALLELISM: SessionOption = used(
+    "table.exec.resource.default-parallelism",
+    OptionKind::Integer,
+    None,
+    "same as 'parallelism.default', and stronger",
+    "同 'parallelism.default'，优先级更高",
+);
+/// `table.local-time-zone`.
+pub const TIME_ZONE: SessionOption = used(
+    "table.local-time-zone",
+    OptionKind::Text,
+    Some("UTC"),
+    "the session's time zone: how TIMESTAMP_LTZ values are shown and cast; TIMESTAMP values never change",
+    "会话时区：决定 TIMESTAMP_LTZ 的显示与转换；TIMESTAMP 的值不受影响",
+);
+/// `table.exec.source.idle-timeout`.
+pub const IDLE_TIMEOUT: SessionOption = used(
+    "table.exec.source.idle-timeout",
+    OptionKind::Duration,
+    Some("0 ms"),
+    "a source split without data for this long stops holding back the watermark; 0 turns it off",
+    "数据源分片静默超过该时长后不再拖住 watermark；0 表示关闭",
+);
+/// `execution.checkpointing.interval`.
+pub const CHECKPOINT_INTERVAL: SessionOption = used(
+    "execution.checkpointing.interval",
+    OptionKind::Duration,
+    Some("10 s"),
+    "time between checkpoints; sinks such as filesystem commit at each one; 0 turns periodic checkpoints off",
+    "检查点间隔；filesystem 等 sink 在每个检查点提交；0 表示关闭周期检查点",
+);
+/// `table.exec.state.ttl`.
+pub const STATE_TTL: SessionOption = used(
+    "table.exec.state.ttl",
+    OptionKind::Duration,
+    Some("0 ms"),
+    "state that was not written for this long is dropped; 0 keeps it for ever",
+    "超过该时长未更新的状态会被清除；0 表示永久保留",
+);
+/// `table.dml-sync`.
+pub const DML_SYNC: SessionOption = used(
+    "table.dml-sync",
+    OptionKind::Boolean,
+    Some("false"),
+    "whether an INSERT must end before the next statement starts",
+    "是否等待一条 INSERT 结束后再启动下一条语句",
+);
+/// `execution.runtime-mode`.
+pub const RUNTIME_MODE: SessionOption = used(
+    "execution.runtime-mode",
+    OptionKind::OneOf(&["streaming", "batch", "automatic"]),
+    Some("streaming"),
+    "streaming; batch is refused until it is built",
+    "streaming；batch 尚未实现，会被拒绝",
+);
+/// `table.exec.sink.not-null-enforcer`.
+pub const NOT_NULL_ENFORCER: SessionOption = used(
+    "table.exec.sink.not-null-enforcer",
+    OptionKind::OneOf(&["ERROR", "DROP"]),
+    Some("ERROR"),
+    "what happens to a row with NULL in a NOT NULL column of the sink",
+    "sink 的 NOT NULL 列出现 NULL 时的处理方式",
+);
+/// `highwater.language`.
+pub const LANGUAGE: SessionOption = used(
+    "highwater.language",
+    OptionKind::OneOf(&["en", "zh"]),
+    None,
+    "language of messages; default: the locale",
+    "提示信息的语言；默认取系统区域设置",
+);
+/// `highwater.batch-rows`.
+pub const BATCH_ROWS: SessionOption = used(
+    "highwater.batch-rows",
+    OptionKind::Integer,
+    Some("4096"),
+    "the most rows that an operator gets at once; 1 gives Flink's record-by-record changelog",
+    "算子一次处理的最大行数；设为 1 时与 Flink 逐条输出的 changelog 一致",
+);
+/// `sql-client.execution.result-mode`.
+pub const RESULT_MODE: SessionOption = used(
+    "sql-client.execution.result-mode",
+    OptionKind::OneOf(&["table", "changelog", "tableau"]),
+    Some("tableau"),
+    "how the result of a SELECT is shown on a terminal",
+    "SELECT 结果在终端上的显示方式",
+);
+
+const NATURAL_BATCHES_EN: &str = "batches form from what has arrived, and changes of one key are folded inside a batch";
+const NATURAL_BATCHES_ZH: &str = "引擎按到达的数据自然成批，并在批内合并同一 key 的变更";
+const ONE_PROCESS_EN: &str = "there is one process and no JVM";
+const ONE_PROCESS_ZH: &str = "单进程运行，没有 JVM";
+const NO_CONFLICT_EN: &str = "ON CONFLICT is accepted and never required";
+const NO_CONFLICT_ZH: &str = "ON CONFLICT 子句可写可不写";
+
+/// Every option that `SET` accepts. A final `*` stands for any rest.
+pub const SESSION_OPTIONS: &[SessionOption] = &[
+    PIPELINE_NAME,
+    PARALLELISM,
+    TABLE_PARALLELISM,
+    TIME_ZONE,
+    IDLE_TIMEOUT,
+    CHECKPOINT_INTERVAL,
+    STATE_TTL,
+    DML_SYNC,
+    RUNTIME_MODE,
+    NOT_NULL_ENFORCER,
+    LANGUAGE,
+    BATCH_ROWS,
+    RESULT_MODE,
+    inert("table.exec.mini-batch.*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),
+    inert("table.optimizer.*", "the planner has no such switch", "优化器没有该开关"),
+    inert("table.exec.sink.require-on-conflict", NO_CONFLICT_EN, NO_CONFLICT_ZH),
+    inert("pipeline.object-reuse", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert(
+        "pipeline.auto-watermark-interval",
+        "a watermark follows the row that moved it",
+        "watermark 紧跟推动它的行发出",
+    ),
+    inert("execution.buffer-timeout*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),
+    inert("execution.target", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert("execution.attached", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert("jobmanager.*", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert("taskmanager.*", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert("rest.*", ONE_PROCESS_EN, ONE_PROCESS_ZH),
+    inert("sql-client.*", "display options of Flink's client", "Flink 客户端的显示选项"),
+    inert("table.display.*", "display options of Flink's client", "Flink 客户端的显示选项"),
+];
+
+/// The option that `key` belongs to. An exact key is preferred to a pattern.
+pub fn session_option(key: &str) -> Option<&'static SessionOption> {
+    SESSION_OPTIONS
+        .iter()
+        .find(|option| option.spec.key == key)
+        .or_else(|| SESSION_OPTIONS.iter().find(|option| option.spec.matches(key)))
+}
+
+/// The configuration of one job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobConfig {
+    /// Job name.
+    pub name: Option<String>,
+    /// Parallel instances; `None`: as many as cores.
+    pub parallelism: Option<usize>,
+    /// The session's time zone.
+    pub time_zone: chrono_tz::Tz,
+    /// Idle timeout of source splits.
+    pub idle_timeout: Option<Duration>,
+    /// Time between checkpoints.
+    pub checkpoint_interval: Option<Duration>,
+    /// State TTL.
+    pub state_ttl: Option<Duration>,
+    /// The most rows per batch.
+    pub batch_rows: usize,
+    /// Language of messages, if set.
+    pub language: Option<Language>,
+}
+
+impl Default for JobConfig {
+    fn default() -> Self {
+        JobConfig {
+            name: None,
+            parallelism: None,
+            time_zone: chrono_tz::UTC,
+            idle_timeout: None,
+            checkpoint_interval: Some(Duration::from_secs(10)),
+            state_ttl: None,
+            batch_rows: 4096,
+            language: None,
+        }
+    }
+}
+
+impl JobConfig {
+    /// Reads the session's options.
+    ///
+    /// # Errors
+    /// A value that its option does not take.
+    pub fn from_options(options: &Options) -> Result<JobConfig> {
+        let positive = |duration: Option<Duration>| duration.filter(|duration| !duration.is_zero());
+        let count = |option: &SessionOption, low: i64, high: i64| -> Result<Option<usize>> {
+            match options.integer(&option.spec)? {
+                None => Ok(None),
+                Some(number) if (low..=high).contains(&number) => Ok(Some(number as usize)),
+                Some(number) => Err(crate::Error::new(
+                    &crate::options::BAD_OPTION,
+                    &[
+                        ("key", &option.spec.key),
+                        ("value", &number),
+                        ("expected", &format!("a whole number from {low} to {high}")),
+                    ],
+                )),
+            }
+        };
+        let table_parallelism = count(&TABLE_PARALLELISM, -1, crate::key::KEY_GROUPS as i64)?;
+        let parallelism = match table_parallelism {
+            // Flink's default is -1: ask parallelism.default.
+            Some(number) if (1..=crate::key::KEY_GROUPS).contains(&number) => Some(number),
+            _ => count(&PARALLELISM, 1, crate::key::KEY_GROUPS as i64)?,
+        };
+        Ok(JobConfig {
+            name: options.get(PIPELINE_NAME.spec.key).map(str::to_string),
+            parallelism,
+            time_zone: parse_time_zone(options.text(&TIME_ZONE.spec).unwrap_or("UTC"))?,
+            idle_timeout: positive(options.duration(&IDLE_TIMEOUT.spec)?),
+            checkpoint_interval: positive(options.duration(&CHECKPOINT_INTERVAL.spec)?),
+            state_ttl: positive(options.duration(&STATE_TTL.spec)?),
+            batch_rows: count(&BATCH_ROWS, 1, 1 << 20)?.unwrap_or(4096),
+            language: options.get(LANGUAGE.spec.key).and_then(Language::parse),
+        })
+    }
+}
+
+/// Reads a time zone name; `default` is UTC.
+///
+/// # Errors
+/// An unknown name.
+pub fn parse_time_zone(name: &str) -> Result<chrono_tz::Tz> {
+    if name.eq_ignore_ascii_case("default") || name.eq_ignore_ascii_case("Z") {
+        return Ok(chrono_tz::UTC);
+    }
+    name.parse().map_err(|_| {
+        crate::Error::new(
+            &crate::options::BAD_OPTION,
+            &[
+                ("key", &TIME_ZONE.spec.key),
+                ("value", &name),
+                ("expected", &"a region name, for example 'Asia/Shanghai' or 'UTC'"),
+            ],
+        )
+    })
+}

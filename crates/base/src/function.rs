@@ -1,0 +1,123 @@
+//! Functions as Arrow kernels: scalar functions, aggregate functions and their accumulators.
+
+use crate::changelog::RowKind;
+use crate::error::Result;
+use crate::types::SqlType;
+use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::datatypes::FieldRef;
+use std::fmt::Debug;
+
+/// An argument as a function sees it while the statement is planned.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// Its type.
+    pub sql_type: SqlType,
+    /// Its value if it is a constant: an array of one row.
+    pub constant: Option<ArrayRef>,
+}
+
+/// What a scalar function may know besides its arguments.
+#[derive(Debug, Clone)]
+pub struct FunctionContext {
+    /// `table.local-time-zone`.
+    pub time_zone: chrono_tz::Tz,
+}
+
+/// A scalar function of Flink SQL, or an operator with the name of its symbol (`+`, `CAST`).
+pub trait ScalarFunction: Debug + Send + Sync {
+    /// The name, upper case.
+    fn name(&self) -> &str;
+
+    /// The result type for these arguments.
+    ///
+    /// # Errors
+    /// Arguments that Flink rejects: the error names the function and the types.
+    fn return_type(&self, arguments: &[Argument]) -> Result<SqlType>;
+
+    /// One value per row, of the Arrow type of `result`. Every array has `rows` rows, or one row if it is a constant.
+    ///
+    /// # Errors
+    /// Values that Flink fails the job for.
+    fn evaluate(
+        &self,
+        arguments: &[ArrayRef],
+        types: &[SqlType],
+        result: &SqlType,
+        rows: usize,
+        context: &FunctionContext,
+    ) -> Result<ArrayRef>;
+
+    /// Whether equal arguments give equal results.
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+}
+
+/// How a call of an aggregate function is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AggregateOptions {
+    /// `DISTINCT`.
+    pub distinct: bool,
+    /// Whether the input can retract rows. Without it, accumulators may keep less (MAX keeps one value).
+    pub retract: bool,
+}
+
+/// An aggregate function of Flink SQL.
+pub trait AggregateFunction: Debug + Send + Sync {
+    /// The name, upper case.
+    fn name(&self) -> &str;
+
+    /// The result type for these arguments.
+    ///
+    /// # Errors
+    /// Arguments that Flink rejects.
+    fn return_type(&self, arguments: &[SqlType]) -> Result<SqlType>;
+
+    /// A fresh accumulator for these argument types.
+    fn accumulator(&self, arguments: &[SqlType], options: &AggregateOptions) -> Result<Box<dyn Accumulator>>;
+}
+
+/// The values of one aggregate call for many groups, as columns indexed by slot.
+///
+/// A slot is a dense number that the state table gives to a group; a freed slot is reset and used again.
+pub trait Accumulator: Send + Debug {
+    /// Makes slots `0..slots` usable; new ones hold the initial state. Never shrinks.
+    fn resize(&mut self, slots: usize);
+
+    /// Applies rows: row `i` goes to `slots[i]`, added or taken away by `kinds[i]`. `selected` is the FILTER clause: rows
+    /// that are not true are skipped. Rows are applied in order.
+    fn update(
+        &mut self,
+        slots: &[u32],
+        kinds: Option<&[RowKind]>,
+        arguments: &[ArrayRef],
+        selected: Option<&BooleanArray>,
+    ) -> Result<()>;
+
+    /// The results of the given slots, in that order.
+    fn values(&self, slots: &[u32]) -> Result<ArrayRef>;
+
+    /// Puts slots back to the initial state.
+    fn reset(&mut self, slots: &[u32]);
+
+    /// The columns of [`Accumulator::state`].
+    fn state_fields(&self) -> Vec<FieldRef>;
+
+    /// The state of the given slots as columns, for a checkpoint.
+    fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>>;
+
+    /// Replaces the state of the given slots by rows of [`Accumulator::state`].
+    fn restore(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()>;
+
+    /// Adds rows of [`Accumulator::state`] to the given slots: two-phase aggregation and merging windows. A slot may occur
+    /// more than once.
+    fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()>;
+
+    /// Bytes on the heap, roughly.
+    fn heap_bytes(&self) -> usize;
+}
+
+/// Whether row `row` passes a FILTER clause.
+pub fn is_selected(selected: Option<&BooleanArray>, row: usize) -> bool {
+    selected.is_none_or(|mask| mask.is_valid(row) && mask.value(row))
+}

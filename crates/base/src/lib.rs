@@ -1,0 +1,35 @@
+//! The waist of Highwater: what every other crate speaks, and nothing that does work of its own.
+//!
+//! Types and their Arrow form, changelog batches, the events that flow between operators, the stream plan, key hashing,
+//! options, errors, and the traits behind which expressions, functions, connectors and formats live.
+//!
+//! Invariants: this crate knows no I/O, no async runtime, no DataFusion. It changes rarely, because everything is
+//! rebuilt after it.
+
+pub mod changelog;
+pub mod clock;
+pub mod config;
+pub mod connector;
+pub mod error;
+pub mod event;
+pub mod expression;
+pub mod format;
+pub mod function;
+pub mod key;
+pub mod nearest;
+pub mod options;
+pub mod plan;
+pub mod table;
+pub mod time;
+pub mod types;
+
+pub use changelog::{ChangelogBatch, ChangelogMode, RowKind};
+pub use error::{Domain, Error, ErrorCode, Language, Location, Result, Text};
+pub use event::{Epoch, Event};
+pub use expression::Expression;
+pub use options::{OptionKind, OptionSpec, Options};
+pub use table::{Column, ColumnKind, ObjectPath, TableDefinition};
+pub use types::{Field, LogicalType, RowType, SqlType, TimeAttribute};
+
+/// A boxed future, so that traits in this crate can be async without an async runtime.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,293 @@
+//! The stream plan: the one thing between planner and runtime.
+//!
+//! A plan is a list of nodes; inputs come before their readers. Plain structs and one exhaustive enum, so that an operator
+//! without its other half does not compile. Nothing in it is serialised: after a restart the SQL is planned again and the
+//! nodes are compared with the checkpoint by [`Node::operator_id`] and [`Node::digest`].
+
+use crate::changelog::ChangelogMode;
+use crate::config::JobConfig;
+use crate::connector::{Guarantee, SinkProvider, SourceProvider};
+use crate::expression::{Expression, HiddenColumn};
+use crate::function::{AggregateFunction, AggregateOptions};
+use crate::types::RowType;
+use arrow::array::RecordBatch;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The position of a node in [`StreamPlan::nodes`].
+pub type NodeId = usize;
+
+/// A job.
+#[derive(Debug, Clone)]
+pub struct StreamPlan {
+    /// All nodes; the inputs of a node come before it.
+    pub nodes: Vec<Node>,
+    /// Configuration.
+    pub config: JobConfig,
+}
+
+/// One operator of a job.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Made from what the operator means (kind, keys, the ids of its inputs, the sink's name), never from its position, so
+    /// that state survives an unrelated edit.
+    pub operator_id: String,
+    /// Two nodes with equal digests compute the same; state is taken over only then.
+    pub digest: String,
+    /// What it does.
+    pub kind: NodeKind,
+    /// Where its rows come from.
+    pub inputs: Vec<Edge>,
+    /// What it gives.
+    pub output: Output,
+}
+
+/// An input of a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The node whose output is read.
+    pub node: NodeId,
+    /// How its rows are spread over the instances of the reader.
+    pub distribution: Distribution,
+}
+
+/// How rows are spread over parallel instances.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Distribution {
+    /// Instance `i` reads instance `i`: the operators can be chained.
+    Forward,
+    /// By the hash of these columns; with no column, everything goes to one instance.
+    Hash(Vec<usize>),
+    /// Everything to instance 0.
+    Single,
+}
+
+/// What a node gives.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Columns.
+    pub row: RowType,
+    /// Row kinds that it may carry.
+    pub changelog: ChangelogMode,
+    /// Sets of columns whose values identify a row, smallest first.
+    pub upsert_keys: Vec<Vec<usize>>,
+}
+
+/// What a node does.
+#[derive(Debug, Clone)]
+pub enum NodeKind {
+    /// Reads a table.
+    Scan(Scan),
+    /// Constant rows, then the end.
+    Values(Values),
+    /// Filter and projection.
+    Calc(Calc),
+    /// All rows of all inputs.
+    Union,
+    /// GROUP BY without a window.
+    GroupAggregate(GroupAggregate),
+    /// A window table function: appends window_start, window_end, window_time.
+    WindowTable(WindowTable),
+    /// GROUP BY a window.
+    WindowAggregate(WindowAggregate),
+    /// Makes a full changelog of keyed changes: repeats and deletes of unknown keys disappear, updates get their old content.
+    ChangelogNormalize(ChangelogNormalize),
+    /// Leaves out `-U` rows that nobody behind needs.
+    DropUpdateBefore,
+    /// Writes a table.
+    Sink(Sink),
+}
+
+/// Reads a table: decoded columns, then computed columns, then watermarks, all per split.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// Table name for people.
+    pub table: String,
+    /// The source.
+    pub provider: Arc<dyn SourceProvider>,
+    /// The row type of the source's batches.
+    pub read: RowType,
+    /// Computed columns and casts of metadata: from [`Scan::read`] to the node's output; `None` if they are the same.
+    pub projection: Option<Calc>,
+    /// Watermark strategy over the node's output columns.
+    pub watermark: Option<WatermarkStrategy>,
+    /// Whether the source ends by itself.
+    pub bounded: bool,
+    /// The most parallel readers.
+    pub parallelism_max: Option<usize>,
+}
+
+/// How watermarks are made.
+#[derive(Debug, Clone)]
+pub struct WatermarkStrategy {
+    /// The rowtime column.
+    pub column: usize,
+    /// The watermark for each row, a timestamp; NULL gives none. Rounded down to milliseconds.
+    pub expression: Arc<dyn Expression>,
+    /// Text of the rowtime column's name and of the expression, for people.
+    pub sql: String,
+}
+
+/// Constant rows.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// The rows, all inserts.
+    pub rows: RecordBatch,
+}
+
+/// Filter, then projection.
+#[derive(Debug, Clone)]
+pub struct Calc {
+    /// Rows that are not true are left out. Row kinds are not repaired (Flink does the same).
+    pub condition: Option<Arc<dyn Expression>>,
+    /// One expression per output column.
+    pub projection: Vec<Arc<dyn Expression>>,
+    /// Hidden columns that the expressions read, behind the input's columns in this order.
+    pub hidden: Vec<HiddenColumn>,
+}
+
+/// One call of an aggregate function.
+#[derive(Debug, Clone)]
+pub struct AggregateCall {
+    /// The function.
+    pub function: Arc<dyn AggregateFunction>,
+    /// Input columns.
+    pub arguments: Vec<usize>,
+    /// FILTER: a boolean input column.
+    pub filter: Option<usize>,
+    /// DISTINCT and retraction.
+    pub options: AggregateOptions,
+    /// The call as SQL.
+    pub sql: String,
+}
+
+/// GROUP BY. Output: the keys, then one column per call.
+///
+/// A group appears with `+I`, changes with `-U`/`+U` (`-U` only if the node's changelog has it) and goes with `-D`. An
+/// unchanged result emits nothing, unless state has a TTL.
+#[derive(Debug, Clone)]
+pub struct GroupAggregate {
+    /// Key columns of the input; none for a global aggregate.
+    pub keys: Vec<usize>,
+    /// Aggregates.
+    pub calls: Vec<AggregateCall>,
+    /// Groups not written for this long are dropped.
+    pub state_ttl: Option<Duration>,
+}
+
+/// How windows cut time. Sizes in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WindowKind {
+    /// Windows of equal size, one after the other.
+    Tumble {
+        /// Size.
+        size_ms: i64,
+    },
+    /// Windows of equal size that start every slide.
+    Hop {
+        /// Slide.
+        slide_ms: i64,
+        /// Size.
+        size_ms: i64,
+    },
+    /// Windows that grow by a step up to a size.
+    Cumulate {
+        /// Step.
+        step_ms: i64,
+        /// Largest size.
+        size_ms: i64,
+    },
+    /// Windows that end after a gap.
+    Session {
+        /// Gap.
+        gap_ms: i64,
+    },
+}
+
+/// A window over a time column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// The cut.
+    pub kind: WindowKind,
+    /// Shift of window starts, may be negative.
+    pub offset_ms: i64,
+    /// The rowtime column of the input.
+    pub time_column: usize,
+    /// Windows over TIMESTAMP_LTZ are cut in this zone; `None` for TIMESTAMP.
+    pub time_zone: Option<chrono_tz::Tz>,
+}
+
+/// A column made from the window of a row or group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WindowProperty {
+    /// window_start, TUMBLE_START: TIMESTAMP(3).
+    Start,
+    /// window_end, TUMBLE_END: TIMESTAMP(3).
+    End,
+    /// window_time, TUMBLE_ROWTIME: end - 1 ms, of the type of the time column with precision 3, a rowtime.
+    Time,
+}
+
+/// A window table function. Output: the input's columns, then Start, End, Time.
+///
+/// A row in several windows (HOP, CUMULATE) is given once per window. Late rows pass: only an aggregate drops.
+#[derive(Debug, Clone)]
+pub struct WindowTable {
+    /// The window.
+    pub window: Window,
+}
+
+/// GROUP BY a window and keys. Output: the keys, one column per call, then the properties.
+///
+/// A window [s, e) fires when the watermark reaches e - 1 ms, with `+I` rows, and its state is dropped. Rows of fired windows
+/// are late: dropped and counted.
+#[derive(Debug, Clone)]
+pub struct WindowAggregate {
+    /// The window.
+    pub window: Window,
+    /// Key columns of the input.
+    pub keys: Vec<usize>,
+    /// Aggregates.
+    pub calls: Vec<AggregateCall>,
+    /// Window columns.
+    pub properties: Vec<WindowProperty>,
+}
+
+/// Keyed changes to a full changelog.
+#[derive(Debug, Clone)]
+pub struct ChangelogNormalize {
+    /// The primary key columns.
+    pub keys: Vec<usize>,
+    /// Rows not written for this long are dropped.
+    pub state_ttl: Option<Duration>,
+}
+
+/// What happens to NULL in a NOT NULL column of a sink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotNullEnforcer {
+    /// The job fails.
+    Error,
+    /// The row is left out and counted.
+    Drop,
+}
+
+/// Writes a table.
+#[derive(Debug, Clone)]
+pub struct Sink {
+    /// Table name for people; the state of the sink belongs to this name.
+    pub table: String,
+    /// The sink.
+    pub provider: Arc<dyn SinkProvider>,
+    /// The primary key, as columns of the input.
+    pub primary_key: Vec<usize>,
+    /// Columns that must not be NULL, and what happens if they are.
+    pub not_null: Vec<usize>,
+    /// The enforcer.
+    pub enforcer: NotNullEnforcer,
+    /// What the sink promises.
+    pub guarantee: Guarantee,
+    /// Why.
+    pub guarantee_reason: &'static str,
+    /// The most parallel writers.
+    pub parallelism_max: Option<usize>,
+}

@@ -1,0 +1,55 @@
+//! Tests of type text and the Arrow form.
+
+use super::*;
+
+fn parse(text: &str) -> SqlType {
+    text.parse().expect(text)
+}
+
+#[test]
+fn type_text_parses_back() {
+    for text in [
+        "INT",
+        "BIGINT NOT NULL",
+        "DECIMAL(10, 2)",
+        "STRING NOT NULL",
+        "TIMESTAMP(3)",
+        "TIMESTAMP_LTZ(9) NOT NULL",
+        "INTERVAL DAY TO SECOND",
+        "ARRAY<ROW<`a b` INT NOT NULL, `c``d` MAP<STRING NOT NULL, MULTISET<DATE>>> NOT NULL>",
+    ] {
+        assert_eq!(parse(text).to_string(), text);
+    }
+}
+
+#[test]
+fn every_spelling_of_flink_is_read() {
+    for (spelling, text) in [
+        ("decimal", "DECIMAL(10, 0)"),
+        ("NUMERIC(5)", "DECIMAL(5, 0)"),
+        ("double precision", "DOUBLE"),
+        ("TIMESTAMP", "TIMESTAMP(6)"),
+        ("TIMESTAMP(3) WITH LOCAL TIME ZONE", "TIMESTAMP_LTZ(3)"),
+        ("VARCHAR(2147483647)", "STRING"),
+        ("INT NOT NULL ARRAY", "ARRAY<INT NOT NULL>"),
+        ("ROW(a INT 'first', b STRING)", "ROW<`a` INT, `b` STRING>"),
+        ("INTERVAL YEAR(4) TO MONTH", "INTERVAL YEAR TO MONTH"),
+    ] {
+        assert_eq!(parse(spelling).to_string(), text);
+    }
+    for bad in ["DECIMAL(39, 0)", "TIMESTAMP(10)", "INTT", "ARRAY<INT", "TIMESTAMP(3) WITH TIME ZONE", "INT INT"] {
+        assert!(bad.parse::<SqlType>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_field_keeps_its_sql_type_through_arrow() {
+    for text in ["CHAR(5) NOT NULL", "TIMESTAMP(2)", "MULTISET<STRING>", "TIME(3)", "ROW<`a` VARCHAR(3)>"] {
+        let mut field = Field::new("c", parse(text));
+        field.time = Some(TimeAttribute::Rowtime);
+        assert_eq!(Field::from_arrow(&field.arrow()).expect("field"), field);
+    }
+    let changed =
+        ArrowField::new("c", DataType::Int64, true).with_metadata([(TYPE_KEY.to_string(), "INT".to_string())].into());
+    assert_eq!(SqlType::from_arrow(&changed).expect("type"), LogicalType::BigInt.nullable());
+}
