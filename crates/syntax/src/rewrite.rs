@@ -1,0 +1,87 @@
+//! Changes to the tokens of a statement before parsing: comments leave, hints are set aside, and the few constructs
+//! that `sqlparser` has no hook for get a form that it reads.
+
+use crate::dialect::{ALL, WITHIN};
+use crate::error::{SyntaxError, SyntaxErrorKind};
+use crate::hints::{Hint, LooseHint, LooseHints};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
+
+/// Drops white space and comments. Hints after SELECT stay as the comment that `sqlparser` looks for; others are
+/// returned.
+pub(crate) fn take_hints(tokens: Vec<TokenWithSpan>) -> Result<(Vec<TokenWithSpan>, LooseHints), SyntaxError> {
+    let mut kept: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    let mut loose = Vec::new();
+    for token in tokens {
+        let Token::Whitespace(space) = &token.token else {
+            kept.push(token);
+            continue;
+        };
+        let Whitespace::MultiLineComment(comment) = space else { continue };
+        let Some(text) = comment.strip_prefix('+') else { continue };
+        if Hint::parse_list(text).is_none() {
+            let kind = SyntaxErrorKind::InvalidHint { hint: format!("/*+ {} */", text.trim()) };
+            return Err(SyntaxError::new(kind, token.span.start));
+        }
+        match kept.last_mut() {
+            Some(previous) if is_word(previous, "SELECT") => kept.push(token),
+            Some(TokenWithSpan { token: Token::Whitespace(Whitespace::MultiLineComment(earlier)), .. }) => {
+                earlier.push_str(&format!(", {text}"));
+            }
+            previous => {
+                let after = previous.map_or(Location::new(0, 0), |previous| previous.span.start);
+                loose.push(LooseHint { after, at: token.span.start, text: text.to_string() });
+            }
+        }
+    }
+    Ok((kept, LooseHints::new(loose)))
+}
+
+/// Gives `WITHIN`, `FOR VERSION AS OF`, `UPDATE SET *` and `INSERT *` a form that `sqlparser` reads.
+pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 8);
+    // Where WITHIN stood in `out`: its interval follows DEFINE.
+    let mut within: Option<usize> = None;
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let made = |made: Token| TokenWithSpan { token: made, span: token.span };
+        let next = rest.peek();
+        if is_word(&token, "FOR") && next.is_some_and(|next| is_word(next, "VERSION")) {
+            continue;
+        }
+        if is_word(&token, "WITHIN") && next.is_some_and(|next| is_word(next, "INTERVAL")) {
+            within = Some(out.len());
+            continue;
+        }
+        if is_word(&token, "DEFINE")
+            && let Some(start) = within.take()
+        {
+            let interval: Vec<TokenWithSpan> = out.drain(start..).collect();
+            let (name, alias, comma) =
+                (made(Token::make_word(WITHIN, None)), made(Token::make_keyword("AS")), made(Token::Comma));
+            out.extend([token, name, alias]);
+            out.extend(interval);
+            out.push(comma);
+            continue;
+        }
+        if token.token == Token::Mul {
+            let all = || made(Token::make_word(ALL, None));
+            let set = matches!(out.as_slice(), [.., update, set] if is_word(update, "UPDATE") && is_word(set, "SET"));
+            let insert =
+                matches!(out.as_slice(), [.., then, insert] if is_word(then, "THEN") && is_word(insert, "INSERT"));
+            if set {
+                out.extend([all(), made(Token::Eq), all()]);
+                continue;
+            }
+            if insert {
+                out.extend([made(Token::make_keyword("VALUES")), made(Token::LParen), all(), made(Token::RParen)]);
+                continue;
+            }
+        }
+        out.push(token);
+    }
+    out
+}
+
+fn is_word(token: &TokenWithSpan, word: &str) -> bool {
+    matches!(&token.token, Token::Word(found) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
+}
