@@ -1,6 +1,6 @@
 //! Changelog batches: rows with their row kinds, and the set of kinds that a stream can carry.
 
-use arrow::array::{RecordBatch, UInt32Array};
+use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use std::fmt;
@@ -128,7 +128,12 @@ impl ChangelogBatch {
 
     /// The given rows in the given order.
     pub fn take(&self, rows: &UInt32Array) -> crate::Result<ChangelogBatch> {
-        let records = take_record_batch(&self.records, rows)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let records = match self.records.num_columns() {
+            // Arrow's kernel forgets how many rows there are when there is no column: `SELECT COUNT(*) FROM t`.
+            0 => RecordBatch::try_new_with_options(self.records.schema(), vec![], &options)?,
+            _ => take_record_batch(&self.records, rows)?,
+        };
         Ok(match &self.kinds {
             None => ChangelogBatch::inserts(records),
             Some(kinds) => {

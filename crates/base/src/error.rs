@@ -422,9 +422,6 @@ pub const IO: ErrorCode = ErrorCode {
     zh: Text { what: "无法{action} {resource}", why: "{cause}", fix: "" },
 };
 
-/// Every code of this crate, for the catalogue page and its test.
-pub const CODES: &[&ErrorCode] = &[&INTERNAL, &UNSUPPORTED, &IO_NOT_FOUND, &IO_PERMISSION, &IO_FULL, &IO];
-
 #[cfg(test)]
 #[path = "error_tests.rs"]
 mod tests;

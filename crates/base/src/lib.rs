@@ -20,6 +20,7 @@ pub mod nearest;
 pub mod options;
 pub mod plan;
 pub mod table;
+pub mod text;
 pub mod time;
 pub mod types;
 
@@ -33,3 +34,17 @@ pub use types::{Field, LogicalType, RowType, SqlType, TimeAttribute};
 
 /// A boxed future, so that traits in this crate can be async without an async runtime.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
+
+/// Every error code of this crate, for the catalogue's test.
+pub const CODES: &[&ErrorCode] = &[
+    &error::INTERNAL,
+    &error::UNSUPPORTED,
+    &error::IO_NOT_FOUND,
+    &error::IO_PERMISSION,
+    &error::IO_FULL,
+    &error::IO,
+    &options::UNKNOWN_OPTION,
+    &options::MISSING_OPTION,
+    &options::BAD_OPTION,
+    &types::BAD_TYPE,
+];

@@ -434,6 +434,7 @@ impl fmt::Display for RowType {
 
 #[path = "types_parse.rs"]
 mod parse;
+pub use parse::BAD_TYPE;
 
 #[cfg(test)]
 #[path = "types_tests.rs"]

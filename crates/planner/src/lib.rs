@@ -1,1 +1,34 @@
-//! placeholder
+//! From Flink SQL to the stream plan: catalog, binding, changelog modes, keys, EXPLAIN, and the session that runs statements.
+//!
+//! A [`Session`] executes one statement after the other. Statements that define something change its catalogs; queries,
+//! INSERT and statement sets become a [`PlannedJob`]: they are bound to logical plans (`binder`), lowered to a stream plan
+//! (`lower`) and finished with row kinds, keys and ids (`changelog`).
+//!
+//! Invariants: DataFusion is named here only, nothing of it leaves the crate. Nothing is opened while planning.
+
+mod binder;
+pub mod bridge;
+mod cast;
+pub mod catalog;
+mod changelog;
+pub mod codes;
+pub mod explain;
+mod expression;
+mod literal;
+mod lower;
+pub mod nodes;
+mod session;
+mod statements;
+pub mod syntax_codes;
+mod table;
+pub mod table_source;
+#[cfg(test)]
+mod test_support;
+mod time_functions;
+
+pub use session::{Environment, Executed, JobKind, Outcome, PlannedJob, ResultSinkFactory, Session};
+
+/// Every code that planning can report, for the catalogue page and its test.
+pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
+    [codes::CODES, syntax_codes::CODES, lower::codes::CODES, changelog::codes::CODES].into_iter().flatten().copied()
+}

@@ -1,6 +1,35 @@
 //! Runs a stream plan: tasks, exchange, watermarks, barriers, operators and the life of a job.
 //!
-//! Invariants: knows no SQL, no DataFusion and no connector; operators know no clock and no channel.
+//! [`start`] takes a plan and gives a [`JobHandle`]. The plan is cut into fragments; every fragment has parallel
+//! instances, and each instance is one task that calls the operators of its chain directly. Channels between tasks
+//! are bounded.
+//!
+//! Invariants: knows no SQL, no DataFusion and no connector; operators know no clock and no channel, and are
+//! synchronous: only sources, sinks and channels are awaited.
 
+mod alignment;
+mod assembly;
+mod chain;
+mod channel_task;
+mod checkpoint;
+pub mod codes;
+mod coordinator;
+mod counters;
+mod exchange;
+mod fragment;
+mod input_wait;
+mod job;
 pub mod metrics;
 pub mod operator;
+pub mod operators;
+mod quiescence;
+mod shared;
+mod sink;
+mod source_task;
+mod task;
+mod upkeep;
+mod values;
+mod watermark;
+
+pub use checkpoint::{JobCheckpoint, SinkCheckpoint, SourceCheckpoint};
+pub use job::{JobHandle, OperatorFactory, RuntimeOptions, StopMode, start, start_with};

@@ -1,1 +1,24 @@
-//! placeholder
+//! What the tests of Highwater need: the oracle runner with its replay connector, and `tidy`.
+//!
+//! Only tests use this crate; it may see every other one.
+
+pub mod bench;
+pub mod docs;
+pub mod oracle;
+pub mod tidy;
+
+/// Every error code of the libraries, for the catalogue's test.
+pub fn codes() -> Vec<&'static base::ErrorCode> {
+    let mut codes = [
+        base::CODES,
+        functions::CODES,
+        state::codes::CODES,
+        connectors::codes::CODES,
+        connectors::formats::codes::CODES,
+        runtime::codes::CODES,
+        runtime::operators::codes::CODES,
+    ]
+    .concat();
+    codes.extend(planner::error_codes());
+    codes
+}

@@ -1,0 +1,220 @@
+//! Connector `kafka`: topics as tables. Declared, checked and planned; it does not run in this version.
+
+pub(crate) mod options;
+
+use self::options::*;
+use crate::codes;
+use crate::declared::{self, FormatSlot, TableFormat, unknown_column};
+use crate::not_runnable::NotRunnable;
+use base::connector::*;
+use base::{Error, LogicalType, OptionSpec, Result, RowType, SqlType, TableDefinition};
+use std::sync::Arc;
+
+const OWNER: &str = "connector 'kafka'";
+
+/// The factory.
+#[derive(Debug)]
+pub(crate) struct Kafka;
+
+impl ConnectorFactory for Kafka {
+    fn name(&self) -> &'static str {
+        "kafka"
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
+    fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
+        let value = check(table, context)?;
+        let append = value.description.encodes.is_append_only();
+        let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
+        Ok(TableDescription {
+            source: Some(SourceDescription {
+                changelog: value.description.decodes,
+                bounded: table.options.word(&BOUNDED_MODE)?.is_some_and(|mode| mode != "unbounded"),
+                replayable: true,
+                metadata: metadata(Some(&value)),
+            }),
+            sink: Some(SinkDescription {
+                input: if append { SinkInput::Append } else { SinkInput::Any },
+                guarantee: if exactly_once { Guarantee::ExactlyOnce } else { Guarantee::AtLeastOnce },
+                guarantee_reason: guarantee_reason(exactly_once),
+                parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
+            }),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn source(
+        &self,
+        table: &TableDefinition,
+        _: &ScanSpec,
+        context: &ConnectorContext,
+    ) -> Result<Arc<dyn SourceProvider>> {
+        check(table, context)?;
+        Ok(Arc::new(NotRunnable("kafka")))
+    }
+
+    fn sink(&self, table: &TableDefinition, _: &RowType, context: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
+        check(table, context)?;
+        table.options.require(&TOPIC, "a kafka sink")?;
+        Ok(Arc::new(NotRunnable("kafka")))
+    }
+}
+
+/// Why a Kafka sink promises what it promises.
+pub(crate) fn guarantee_reason(exactly_once: bool) -> &'static str {
+    if exactly_once {
+        "rows of a checkpoint are written in one transaction after it is durable ('sink.delivery-guarantee')"
+    } else {
+        "rows since the last checkpoint are written again after a failure; 'sink.delivery-guarantee' = 'exactly-once' \
+         changes that"
+    }
+}
+
+/// The metadata columns of a topic, and those of the value's format behind `value.`.
+pub(crate) fn metadata(value: Option<&TableFormat>) -> Vec<MetadataColumn> {
+    use LogicalType as L;
+    let headers = L::Map(Box::new(L::STRING.not_null()), Box::new(L::BYTES.nullable())).not_null();
+    let column = |key: &str, sql_type: SqlType, writable| MetadataColumn { key: key.to_string(), sql_type, writable };
+    let mut columns = vec![
+        column("topic", L::STRING.not_null(), true),
+        column("partition", L::Int.not_null(), false),
+        column("headers", headers, true),
+        column("leader-epoch", L::Int.nullable(), false),
+        column("offset", L::BigInt.not_null(), false),
+        column("timestamp", L::TimestampLtz(3).not_null(), true),
+        column("timestamp-type", L::STRING.not_null(), false),
+    ];
+    let of_value = value.into_iter().flat_map(|value| value.description.metadata.iter());
+    columns.extend(of_value.map(|(key, sql_type)| column(&format!("value.{key}"), sql_type.clone(), false)));
+    columns
+}
+
+/// Checks a definition and gives the format of the values.
+fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFormat> {
+    let options = &table.options;
+    // 'format' is another word for 'value.format', with unprefixed format options.
+    let prefixed = options.get(VALUE_FORMAT.key).is_some();
+    let value_slot = if prefixed {
+        FormatSlot { key: VALUE_FORMAT.key, prefix: "value." }
+    } else {
+        FormatSlot { key: FORMAT.key, prefix: "" }
+    };
+    let key_slot = FormatSlot { key: KEY_FORMAT.key, prefix: "key." };
+    let mut formats = declared::check(table, OPTIONS, &[value_slot, key_slot], OWNER, context)?.into_iter();
+    let value = formats.next().flatten();
+    let key = formats.next().flatten();
+    let mut errors = Vec::new();
+    if options.get(TOPIC.key).is_none() && options.get(TOPIC_PATTERN.key).is_none() {
+        errors.extend(options.require(&TOPIC, OWNER).err());
+    }
+    if options.get(TOPIC.key).is_some() && options.get(TOPIC_PATTERN.key).is_some() {
+        errors.push(clash(TOPIC.key, TOPIC_PATTERN.key, "a table reads either named topics or those of a pattern"));
+    }
+    if prefixed && options.get(FORMAT.key).is_some() {
+        errors.push(clash(FORMAT.key, VALUE_FORMAT.key, "both name the format of the values"));
+    }
+    if value.is_none() {
+        errors.extend(options.require(&FORMAT, OWNER).err());
+    }
+    errors.extend(check_key(table, key.as_ref()));
+    errors.extend(check_modes(table));
+    match (Error::all(errors), value) {
+        (Some(error), _) => Err(error),
+        (None, Some(value)) => Ok(value),
+        (None, None) => Err(Error::internal("a missing format passed the check")),
+    }
+}
+
+/// An error for two options that exclude each other.
+pub(crate) fn clash(key: &str, other: &str, reason: &str) -> Error {
+    Error::new(&codes::OPTIONS_CLASH, &[("key", &key), ("other", &other), ("reason", &reason)])
+}
+
+fn needs(key: &str, other: &OptionSpec) -> Error {
+    Error::new(&codes::NEEDS_OPTION, &[("key", &key), ("other", &other.key), ("purpose", &other.en)])
+}
+
+fn check_key(table: &TableDefinition, key: Option<&TableFormat>) -> Vec<Error> {
+    let options = &table.options;
+    let mut errors = Vec::new();
+    let fields: Vec<&str> = options.get(KEY_FIELDS.key).map_or(Vec::new(), |list| split_list(list).collect());
+    match (key, fields.is_empty()) {
+        (Some(_), true) => errors.push(needs(KEY_FORMAT.key, &KEY_FIELDS)),
+        (None, false) => errors.push(needs(KEY_FIELDS.key, &KEY_FORMAT)),
+        _ => {}
+    }
+    let prefix = options.text(&KEY_PREFIX).unwrap_or_default();
+    for field in fields {
+        if !table.physical().any(|column| column.name == field) {
+            errors.push(unknown_column(table, KEY_FIELDS.key, field));
+        } else if !field.starts_with(prefix) {
+            let expected = format!("columns that begin with '{prefix}' ('{}')", KEY_PREFIX.key);
+            errors.push(declared::bad_value(KEY_FIELDS.key, field, &expected));
+        }
+    }
+    let except_key = options.word(&FIELDS_INCLUDE).ok().flatten() == Some("EXCEPT_KEY");
+    if !prefix.is_empty() && !except_key {
+        errors.push(needs(
+            KEY_PREFIX.key,
+            &OptionSpec {
+                en: "'value.fields-include' = 'EXCEPT_KEY', because the values would hold the prefixed names as well",
+                ..FIELDS_INCLUDE
+            },
+        ));
+    }
+    errors
+}
+
+fn check_modes(table: &TableDefinition) -> Vec<Error> {
+    let options = &table.options;
+    let mut errors = Vec::new();
+    let modes = [
+        (&STARTUP_MODE, "timestamp", &STARTUP_TIMESTAMP),
+        (&STARTUP_MODE, "specific-offsets", &STARTUP_OFFSETS),
+        (&STARTUP_MODE, "group-offsets", &GROUP_ID),
+        (&BOUNDED_MODE, "timestamp", &BOUNDED_TIMESTAMP),
+        (&BOUNDED_MODE, "specific-offsets", &BOUNDED_OFFSETS),
+        (&BOUNDED_MODE, "group-offsets", &GROUP_ID),
+        (&DELIVERY_GUARANTEE, "exactly-once", &TRANSACTION_PREFIX),
+    ];
+    for (mode, value, other) in modes {
+        // The default of the startup mode is group-offsets; it only has to be complete when it is written.
+        if options.get(mode.key).is_some_and(|word| word.eq_ignore_ascii_case(value))
+            && options.get(other.key).is_none()
+        {
+            errors.push(needs(&format!("{}' = '{value}", mode.key), other));
+        }
+    }
+    for spec in [&STARTUP_OFFSETS, &BOUNDED_OFFSETS] {
+        if let Some(text) = options.get(spec.key)
+            && !text.split(';').filter(|part| !part.trim().is_empty()).all(is_offset)
+        {
+            errors.push(declared::bad_value(
+                spec.key,
+                text,
+                "offsets such as 'partition:0,offset:42;partition:1,offset:300'",
+            ));
+        }
+    }
+    errors
+}
+
+fn is_offset(text: &str) -> bool {
+    let mut parts = text.trim().split(',').map(str::trim);
+    let mut number = |name: &str| {
+        parts.next().and_then(|part| part.strip_prefix(name)).is_some_and(|number| number.trim().parse::<u64>().is_ok())
+    };
+    number("partition:") && number("offset:") && parts.next().is_none()
+}
+
+/// The names of a list such as `user_id;item_id`.
+pub(crate) fn split_list(list: &str) -> impl Iterator<Item = &str> {
+    list.split(';').map(str::trim).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+#[path = "kafka_tests.rs"]
+mod tests;

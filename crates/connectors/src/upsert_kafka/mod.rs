@@ -1,0 +1,100 @@
+//! Connector `upsert-kafka`: a topic as a table with a primary key, one message per change of a key and none for the
+//! old content. Declared, checked and planned; it does not run in this version.
+
+use crate::codes;
+use crate::declared::{self, FormatSlot, TableFormat};
+use crate::kafka::options::*;
+use crate::kafka::{guarantee_reason, metadata};
+use crate::not_runnable::NotRunnable;
+use base::connector::*;
+use base::{ChangelogMode, Error, OptionSpec, Result, RowType, TableDefinition};
+use std::sync::Arc;
+
+const OWNER: &str = "connector 'upsert-kafka'";
+
+/// The factory.
+#[derive(Debug)]
+pub(crate) struct UpsertKafka;
+
+impl ConnectorFactory for UpsertKafka {
+    fn name(&self) -> &'static str {
+        "upsert-kafka"
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        UPSERT_OPTIONS
+    }
+
+    fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
+        let value = check(table, context)?;
+        let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
+        Ok(TableDescription {
+            source: Some(SourceDescription {
+                changelog: ChangelogMode::UPSERT,
+                bounded: table.options.word(&BOUNDED_MODE)?.is_some_and(|mode| mode != "unbounded"),
+                replayable: true,
+                metadata: metadata(Some(&value)),
+            }),
+            sink: Some(SinkDescription {
+                input: SinkInput::Upsert,
+                guarantee: if exactly_once { Guarantee::ExactlyOnce } else { Guarantee::AtLeastOnce },
+                guarantee_reason: if exactly_once {
+                    guarantee_reason(true)
+                } else {
+                    "changes since the last checkpoint are written again after a failure; the content of every key \
+                     comes out the same"
+                },
+                parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
+            }),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn source(
+        &self,
+        table: &TableDefinition,
+        _: &ScanSpec,
+        context: &ConnectorContext,
+    ) -> Result<Arc<dyn SourceProvider>> {
+        check(table, context)?;
+        Ok(Arc::new(NotRunnable("upsert-kafka")))
+    }
+
+    fn sink(&self, table: &TableDefinition, _: &RowType, context: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
+        check(table, context)?;
+        Ok(Arc::new(NotRunnable("upsert-kafka")))
+    }
+}
+
+/// Checks a definition and gives the format of the values.
+fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFormat> {
+    let mut errors = Vec::new();
+    if table.primary_key.is_empty() {
+        let reason = "the key of a message is the primary key, and a message without a value deletes its row";
+        errors.push(Error::new(
+            &codes::NEEDS_PRIMARY_KEY,
+            &[("owner", &OWNER), ("reason", &reason), ("table", &table.path.name)],
+        ));
+    }
+    let slots =
+        [FormatSlot { key: VALUE_FORMAT.key, prefix: "value." }, FormatSlot { key: KEY_FORMAT.key, prefix: "key." }];
+    match declared::check(table, UPSERT_OPTIONS, &slots, OWNER, context) {
+        Err(error) => errors.push(error),
+        Ok(formats) => {
+            for (slot, format) in slots.iter().zip(formats.iter().flatten()) {
+                if !format.description.decodes.is_append_only() {
+                    let expected = "a format without row kinds, such as 'json': the key says what a change replaces";
+                    errors.push(declared::bad_value(slot.key, format.factory.name(), expected));
+                }
+            }
+            if let (None, Some(Some(value))) = (errors.first(), formats.into_iter().next()) {
+                return Ok(value);
+            }
+        }
+    }
+    Err(Error::all(errors).unwrap_or_else(|| Error::internal("a missing format passed the check")))
+}
+
+#[cfg(test)]
+#[path = "upsert_kafka_tests.rs"]
+mod tests;

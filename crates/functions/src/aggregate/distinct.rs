@@ -1,0 +1,211 @@
+//! DISTINCT: counts each value per slot and tells the inner accumulator when one appears or is gone.
+
+use super::kind::{Kind, build_lists, list_field, list_of, list_range, with_kind};
+use super::rows::{Rows, argument, column, nulls};
+use arrow::array::*;
+use arrow::compute::take;
+use arrow::datatypes::{FieldRef, Int64Type};
+use base::changelog::RowKind;
+use base::function::Accumulator;
+use base::{Error, LogicalType, Result, SqlType};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::sync::Arc;
+
+/// Values with their counts. A count below zero is a retraction that came before its row.
+type Counts<V> = HashTable<(V, i64)>;
+
+#[derive(Debug)]
+struct Distinct<K: Kind> {
+    kind: K,
+    /// One argument, or a ROW of all of them.
+    key: SqlType,
+    arguments: usize,
+    counts: Vec<Counts<K::Value>>,
+    inner: Box<dyn Accumulator>,
+}
+
+pub(super) fn accumulator(arguments: &[SqlType], inner: Box<dyn Accumulator>) -> Result<Box<dyn Accumulator>> {
+    let key = match arguments {
+        [only] => only.clone(),
+        [] => return Err(Error::internal("DISTINCT without an argument")),
+        several => {
+            let named = |(index, t): (usize, &SqlType)| (format!("f{index}"), t.clone());
+            LogicalType::Row(several.iter().enumerate().map(named).collect()).not_null()
+        }
+    };
+    let count = arguments.len();
+    Ok(with_kind!(&key, kind => Box::new(Distinct {
+        kind, key: key.clone(), arguments: count, counts: Vec::new(), inner
+    })))
+}
+
+/// The rows at which a value appeared or vanished.
+#[derive(Default)]
+struct Transitions {
+    rows: Vec<u32>,
+    slots: Vec<u32>,
+    kinds: Vec<RowKind>,
+}
+
+/// Adds `by` to the count of a value; `Some(true)` if the value appeared, `Some(false)` if it is gone now.
+fn change<K: Kind>(counts: &mut Counts<K::Value>, column: &K::Column, row: usize, by: i64) -> Option<bool> {
+    let hash = K::hash_row(column, row);
+    let equal = |entry: &(K::Value, i64)| K::compare(&entry.0, column, row).is_eq();
+    let (before, after) = match counts.entry(hash, equal, |entry| K::hash(&entry.0)) {
+        Entry::Vacant(entry) => {
+            entry.insert((K::get(column, row), by));
+            (0, by)
+        }
+        Entry::Occupied(mut entry) => {
+            let before = entry.get().1;
+            entry.get_mut().1 += by;
+            if before + by == 0 {
+                entry.remove();
+            }
+            (before, before + by)
+        }
+    };
+    match (before > 0, after > 0) {
+        (false, true) => Some(true),
+        (true, false) => Some(false),
+        _ => None,
+    }
+}
+
+impl Transitions {
+    fn push(&mut self, row: usize, slot: usize, appeared: bool) {
+        self.rows.push(row as u32);
+        self.slots.push(slot as u32);
+        self.kinds.push(if appeared { RowKind::Insert } else { RowKind::Delete });
+    }
+
+    fn apply(self, inner: &mut dyn Accumulator, arguments: &[ArrayRef]) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let rows = UInt32Array::from(self.rows);
+        let arguments: Vec<ArrayRef> =
+            arguments.iter().map(|array| Ok(take(array, &rows, None)?)).collect::<Result<_>>()?;
+        let additions = self.kinds.iter().all(|kind| kind.is_addition());
+        inner.update(&self.slots, if additions { None } else { Some(&self.kinds) }, &arguments, None)
+    }
+}
+
+impl<K: Kind> Distinct<K> {
+    /// The column whose distinct values count.
+    fn key_column(&self, arguments: &[ArrayRef]) -> Result<ArrayRef> {
+        if self.arguments == 1 {
+            return Ok(arguments[0].clone());
+        }
+        let arrow::datatypes::DataType::Struct(fields) = self.key.arrow() else {
+            return Err(Error::internal("a distinct key of several columns is not a row"));
+        };
+        Ok(Arc::new(StructArray::try_new(fields, arguments.to_vec(), None)?))
+    }
+
+    fn load(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<(ArrayRef, Transitions)> {
+        let (values, counts) = (column(state, 0)?.as_list::<i32>(), column(state, 1)?.as_list::<i32>());
+        let flat = self.kind.column(values.values())?;
+        let flat_counts = counts.values().as_primitive::<Int64Type>();
+        let mut transitions = Transitions::default();
+        for (row, slot) in slots.iter().enumerate() {
+            let slot = *slot as usize;
+            for (at, count_at) in list_range(values, row).zip(list_range(counts, row)) {
+                if let Some(appeared) = change::<K>(&mut self.counts[slot], &flat, at, flat_counts.value(count_at)) {
+                    transitions.push(at, slot, appeared);
+                }
+            }
+        }
+        Ok((values.values().clone(), transitions))
+    }
+}
+
+impl<K: Kind> Accumulator for Distinct<K> {
+    fn resize(&mut self, slots: usize) {
+        if slots > self.counts.len() {
+            self.counts.resize_with(slots, HashTable::new);
+        }
+        self.inner.resize(slots);
+    }
+
+    fn update(
+        &mut self,
+        slots: &[u32],
+        kinds: Option<&[RowKind]>,
+        arguments: &[ArrayRef],
+        selected: Option<&BooleanArray>,
+    ) -> Result<()> {
+        let arguments: Vec<ArrayRef> =
+            (0..self.arguments).map(|index| argument(arguments, index, slots.len())).collect::<Result<_>>()?;
+        let key = self.key_column(&arguments)?;
+        let column = self.kind.column(&key)?;
+        let mut transitions = Transitions::default();
+        let counts = &mut self.counts;
+        // The functions that allow DISTINCT ignore rows whose first argument is NULL.
+        Rows { slots, kinds, selected }.each(nulls(&arguments[0]), |row, slot, sign| {
+            if let Some(appeared) = change::<K>(&mut counts[slot], &column, row, sign) {
+                transitions.push(row, slot, appeared);
+            }
+        });
+        transitions.apply(self.inner.as_mut(), &arguments)
+    }
+
+    fn values(&self, slots: &[u32]) -> Result<ArrayRef> {
+        self.inner.values(slots)
+    }
+
+    fn reset(&mut self, slots: &[u32]) {
+        for slot in slots {
+            self.counts[*slot as usize] = HashTable::new();
+        }
+        self.inner.reset(slots);
+    }
+
+    fn state_fields(&self) -> Vec<FieldRef> {
+        let mut fields = vec![
+            list_field("distinct_values", &self.key),
+            list_field("distinct_counts", &LogicalType::BigInt.not_null()),
+        ];
+        fields.extend(self.inner.state_fields());
+        fields
+    }
+
+    fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
+        let tables = || slots.iter().map(|slot| &self.counts[*slot as usize]);
+        let values =
+            build_lists(&self.kind, &self.key, tables().map(|table| table.iter().map(|entry| Some(&entry.0))))?;
+        let lengths: Vec<usize> = tables().map(HashTable::len).collect();
+        let counts = Int64Array::from_iter_values(tables().flat_map(|table| table.iter().map(|entry| entry.1)));
+        let mut state = vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)];
+        state.extend(self.inner.state(slots)?);
+        Ok(state)
+    }
+
+    fn restore(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        for slot in slots {
+            self.counts[*slot as usize] = HashTable::new();
+        }
+        self.load(slots, state)?;
+        // The inner state is not computed again: the order of values and the residue of floats belong to it.
+        self.inner.restore(slots, state.get(2..).unwrap_or_default())
+    }
+
+    fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        let (values, transitions) = self.load(slots, state)?;
+        let arguments = if self.arguments == 1 { vec![values] } else { values.as_struct().columns().to_vec() };
+        transitions.apply(self.inner.as_mut(), &arguments)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let tables: usize = self
+            .counts
+            .iter()
+            .map(|table| {
+                let inner: usize = table.iter().map(|entry| K::heap_bytes(&entry.0)).sum();
+                inner + table.allocation_size()
+            })
+            .sum();
+        tables + self.counts.capacity() * size_of::<Counts<K::Value>>() + self.inner.heap_bytes()
+    }
+}

@@ -1,0 +1,196 @@
+//! State columns of numbers, and the number types that SUM and AVG add up.
+
+use crate::decimal::{div_half_up_wide, narrow, pow10_wide};
+use arrow::array::*;
+use arrow::datatypes::*;
+use base::{LogicalType, Result};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub(super) fn bigint_field(name: &str) -> FieldRef {
+    LogicalType::BigInt.not_null().arrow_field(name)
+}
+
+pub(super) fn save_longs(values: &[i64], slots: &[u32]) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(slots.iter().map(|slot| values[*slot as usize])))
+}
+
+pub(super) fn load_longs(slots: &[u32], column: &ArrayRef, mut set: impl FnMut(usize, i64)) -> Result<()> {
+    let values = column.as_primitive::<Int64Type>().values();
+    for (slot, value) in slots.iter().zip(values) {
+        set(*slot as usize, *value);
+    }
+    Ok(())
+}
+
+/// How values of one Arrow type are added up.
+pub(super) trait Number: Send + Debug + 'static {
+    /// The type of the argument.
+    type In: ArrowPrimitiveType;
+    /// The type of the result.
+    type Out: ArrowPrimitiveType;
+    /// The sum.
+    type Sum: Copy + Default + Send + Debug;
+
+    fn add(sum: &mut Self::Sum, value: <Self::In as ArrowPrimitiveType>::Native);
+    fn subtract(sum: &mut Self::Sum, value: <Self::In as ArrowPrimitiveType>::Native);
+    fn combine(sum: &mut Self::Sum, other: Self::Sum);
+    fn total(sum: Self::Sum) -> Option<<Self::Out as ArrowPrimitiveType>::Native>;
+    /// The sum over `count`, with `digits` more digits after the point if the type has a scale.
+    fn average(sum: Self::Sum, count: i64, digits: u8) -> Option<<Self::Out as ArrowPrimitiveType>::Native>;
+    fn field(name: &str) -> FieldRef;
+    fn save(sums: impl Iterator<Item = Self::Sum>) -> ArrayRef;
+    fn load(column: &ArrayRef, row: usize) -> Self::Sum;
+}
+
+/// Integers are added in 64 bits, which wraps like any shorter sum.
+#[derive(Debug)]
+pub(super) struct Integer<T>(std::marker::PhantomData<T>);
+
+macro_rules! integer {
+    ($($type:ty),*) => {$(
+        impl Number for Integer<$type> {
+            type In = $type;
+            type Out = $type;
+            type Sum = i64;
+
+            fn add(sum: &mut i64, value: <$type as ArrowPrimitiveType>::Native) {
+                *sum = sum.wrapping_add(i64::from(value));
+            }
+            fn subtract(sum: &mut i64, value: <$type as ArrowPrimitiveType>::Native) {
+                *sum = sum.wrapping_sub(i64::from(value));
+            }
+            fn combine(sum: &mut i64, other: i64) {
+                *sum = sum.wrapping_add(other);
+            }
+            fn total(sum: i64) -> Option<<$type as ArrowPrimitiveType>::Native> {
+                Some(sum as _)
+            }
+            fn average(sum: i64, count: i64, _: u8) -> Option<<$type as ArrowPrimitiveType>::Native> {
+                Some(sum.wrapping_div(count) as _)
+            }
+            fn field(name: &str) -> FieldRef {
+                bigint_field(name)
+            }
+            fn save(sums: impl Iterator<Item = i64>) -> ArrayRef {
+                Arc::new(Int64Array::from_iter_values(sums))
+            }
+            fn load(column: &ArrayRef, row: usize) -> i64 {
+                column.as_primitive::<Int64Type>().value(row)
+            }
+        }
+    )*};
+}
+
+integer!(Int8Type, Int16Type, Int32Type, Int64Type);
+
+/// SUM of FLOAT and DOUBLE in their own precision.
+#[derive(Debug)]
+pub(super) struct Floating<T>(std::marker::PhantomData<T>);
+/// AVG of FLOAT, which is added up in double precision.
+#[derive(Debug)]
+pub(super) struct FloatAverage;
+
+macro_rules! floating {
+    ($name:ty, $in:ty, $sum:ty, $state:ty, $logical:expr) => {
+        impl Number for $name {
+            type In = $in;
+            type Out = $in;
+            type Sum = $sum;
+
+            fn add(sum: &mut $sum, value: <$in as ArrowPrimitiveType>::Native) {
+                *sum += <$sum>::from(value);
+            }
+            fn subtract(sum: &mut $sum, value: <$in as ArrowPrimitiveType>::Native) {
+                *sum -= <$sum>::from(value);
+            }
+            fn combine(sum: &mut $sum, other: $sum) {
+                *sum += other;
+            }
+            fn total(sum: $sum) -> Option<<$in as ArrowPrimitiveType>::Native> {
+                Some(sum as _)
+            }
+            fn average(sum: $sum, count: i64, _: u8) -> Option<<$in as ArrowPrimitiveType>::Native> {
+                Some((sum / count as $sum) as _)
+            }
+            fn field(name: &str) -> FieldRef {
+                $logical.not_null().arrow_field(name)
+            }
+            fn save(sums: impl Iterator<Item = $sum>) -> ArrayRef {
+                Arc::new(PrimitiveArray::<$state>::from_iter_values(sums))
+            }
+            fn load(column: &ArrayRef, row: usize) -> $sum {
+                column.as_primitive::<$state>().value(row)
+            }
+        }
+    };
+}
+
+floating!(Floating<Float32Type>, Float32Type, f32, Float32Type, LogicalType::Float);
+floating!(Floating<Float64Type>, Float64Type, f64, Float64Type, LogicalType::Double);
+floating!(FloatAverage, Float32Type, f64, Float64Type, LogicalType::Double);
+
+/// A sum of decimals that is exact beyond 128 bits, so that a sum that overflowed comes back when rows are retracted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WideSum {
+    low: i128,
+    /// How often `low` wrapped, upwards positive.
+    carry: i64,
+}
+
+impl WideSum {
+    fn wide(self) -> i256 {
+        i256::from_i128(self.low).wrapping_add(i256::from_parts(0, i128::from(self.carry)))
+    }
+
+    fn add(&mut self, value: i128) {
+        let (low, overflow) = self.low.overflowing_add(value);
+        self.low = low;
+        if overflow {
+            self.carry += if value < 0 { -1 } else { 1 };
+        }
+    }
+}
+
+/// DECIMAL.
+#[derive(Debug)]
+pub(super) struct DecimalNumber;
+
+impl Number for DecimalNumber {
+    type In = Decimal128Type;
+    type Out = Decimal128Type;
+    type Sum = WideSum;
+
+    fn add(sum: &mut WideSum, value: i128) {
+        sum.add(value);
+    }
+    fn subtract(sum: &mut WideSum, value: i128) {
+        sum.add(-value);
+    }
+    fn combine(sum: &mut WideSum, other: WideSum) {
+        sum.add(other.low);
+        sum.carry += other.carry;
+    }
+    fn total(sum: WideSum) -> Option<i128> {
+        narrow(sum.wide(), 38)
+    }
+    fn average(sum: WideSum, count: i64, digits: u8) -> Option<i128> {
+        // Flink divides the sum as a DECIMAL(38, s), which an overflowed sum is not.
+        let total = Self::total(sum)?;
+        let scaled = i256::from_i128(total).wrapping_mul(pow10_wide(u32::from(digits)));
+        narrow(div_half_up_wide(scaled, i256::from_i128(i128::from(count))), 38)
+    }
+    fn field(name: &str) -> FieldRef {
+        Arc::new(Field::new(name, DataType::Decimal256(76, 0), false))
+    }
+    fn save(sums: impl Iterator<Item = WideSum>) -> ArrayRef {
+        let array = Decimal256Array::from_iter_values(sums.map(WideSum::wide));
+        Arc::new(array.with_data_type(DataType::Decimal256(76, 0)))
+    }
+    fn load(column: &ArrayRef, row: usize) -> WideSum {
+        let (low, high) = column.as_primitive::<Decimal256Type>().value(row).to_parts();
+        let low = low as i128;
+        // The upper half counts wraps of an unsigned lower half: a negative one is one wrap more.
+        WideSum { low, carry: high as i64 + i64::from(low < 0) }
+    }
+}

@@ -1,0 +1,11 @@
+//! JSON functions: a parser that keeps numbers as they are written, paths, and the SQL/JSON functions.
+
+pub(crate) mod clause;
+pub(crate) mod functions;
+mod output;
+mod path;
+mod value;
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

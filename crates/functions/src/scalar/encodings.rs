@@ -1,0 +1,200 @@
+//! Text and bytes in other forms: base64, hexadecimal, binary, character sets.
+
+use crate::call::{Call, Signature};
+use crate::types::is_binary;
+use arrow::array::*;
+use base::{LogicalType, Result, SqlType};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt::Write;
+use std::sync::Arc;
+
+pub(crate) fn to_base64_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.check(0, |logical| logical.is_string() || is_binary(logical))?;
+    signature.strict(LogicalType::STRING)
+}
+
+/// The bytes of a text or binary argument in one row.
+fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
+    let row = if array.len() == 1 { 0 } else { row };
+    if array.is_null(row) {
+        return None;
+    }
+    match array.as_string_opt::<i32>() {
+        Some(texts) => Some(texts.value(row).as_bytes()),
+        None => array.as_binary_opt::<i32>().map(|bytes| bytes.value(row)),
+    }
+}
+
+pub(crate) fn to_base64(call: &Call) -> Result<ArrayRef> {
+    let array = &call.arguments[0];
+    call.write_texts(|row, out| {
+        let Some(bytes) = bytes(array, row) else { return Ok(false) };
+        STANDARD.encode_string(bytes, out);
+        Ok(true)
+    })
+}
+
+pub(crate) fn from_base64(call: &Call) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    call.write_texts(|row, out| {
+        let Some(text) = texts.get(row) else { return Ok(false) };
+        let bytes = STANDARD.decode(text).map_err(|error| call.bad_value(&text, &error))?;
+        out.push_str(&String::from_utf8_lossy(&bytes));
+        Ok(true)
+    })
+}
+
+pub(crate) fn hex_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.check(0, |logical| logical.is_string() || logical.is_integer() || is_binary(logical))?;
+    signature.strict(LogicalType::STRING)
+}
+
+pub(crate) fn hex(call: &Call) -> Result<ArrayRef> {
+    if call.types[0].logical.is_integer() {
+        let values = call.longs(0)?;
+        return call.write_texts(|row, out| {
+            let Some(value) = values.get(row) else { return Ok(false) };
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{value:X}");
+            Ok(true)
+        });
+    }
+    let array = &call.arguments[0];
+    call.write_texts(|row, out| {
+        let Some(bytes) = bytes(array, row) else { return Ok(false) };
+        for byte in bytes {
+            let _ = write!(out, "{byte:02X}");
+        }
+        Ok(true)
+    })
+}
+
+pub(crate) fn unhex_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.string(0)?;
+    Ok(LogicalType::BYTES.nullable())
+}
+
+fn read_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.chars().map(|c| Some(c.to_digit(16)? as u8)).collect::<Option<_>>()?;
+    // An odd number of digits has a zero in front.
+    let (first, rest) = digits.split_at(digits.len() % 2);
+    Some(first.iter().copied().chain(rest.chunks(2).map(|pair| pair[0] << 4 | pair[1])).collect())
+}
+
+pub(crate) fn unhex(call: &Call) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    let mut out = BinaryBuilder::new();
+    for row in 0..call.rows {
+        out.append_option(texts.get(row).and_then(read_hex));
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+pub(crate) fn bin_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.integer(0)?;
+    signature.strict(LogicalType::STRING)
+}
+
+pub(crate) fn bin(call: &Call) -> Result<ArrayRef> {
+    let values = call.longs(0)?;
+    call.write_texts(|row, out| {
+        let Some(value) = values.get(row) else { return Ok(false) };
+        let _ = write!(out, "{value:b}");
+        Ok(true)
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Charset {
+    Utf8,
+    Ascii,
+    Latin1,
+    Utf16 { big_endian: bool, mark: bool },
+}
+
+fn charset(call: &Call) -> Result<Charset> {
+    let name = call.constant_text(1).unwrap_or_default();
+    Ok(match name.to_ascii_uppercase().as_str() {
+        "UTF-8" | "UTF8" => Charset::Utf8,
+        "US-ASCII" | "ASCII" => Charset::Ascii,
+        "ISO-8859-1" | "LATIN1" => Charset::Latin1,
+        "UTF-16BE" => Charset::Utf16 { big_endian: true, mark: false },
+        "UTF-16LE" => Charset::Utf16 { big_endian: false, mark: false },
+        "UTF-16" => Charset::Utf16 { big_endian: true, mark: true },
+        _ => return Err(call.bad_value(&name, &"unknown character set")),
+    })
+}
+
+pub(crate) fn decode_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    signature.check(0, is_binary)?;
+    signature.string(1)?;
+    signature.strict(LogicalType::STRING)
+}
+
+pub(crate) fn decode(call: &Call) -> Result<ArrayRef> {
+    let (array, charset) = (&call.arguments[0], charset(call)?);
+    call.write_texts(|row, out| {
+        let Some(bytes) = bytes(array, row) else { return Ok(false) };
+        match charset {
+            Charset::Utf8 => out.push_str(&String::from_utf8_lossy(bytes)),
+            Charset::Ascii => {
+                out.extend(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '\u{fffd}' }))
+            }
+            Charset::Latin1 => out.extend(bytes.iter().map(|byte| char::from(*byte))),
+            Charset::Utf16 { big_endian, mark } => {
+                let (big_endian, bytes) = match bytes {
+                    [0xff, 0xfe, rest @ ..] if mark => (false, rest),
+                    [0xfe, 0xff, rest @ ..] if mark => (true, rest),
+                    _ => (big_endian, bytes),
+                };
+                let units = bytes.chunks_exact(2).map(|pair| {
+                    let pair = [pair[0], pair[1]];
+                    if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+                });
+                out.extend(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')));
+            }
+        }
+        Ok(true)
+    })
+}
+
+pub(crate) fn encode_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    signature.string(0)?;
+    signature.string(1)?;
+    signature.strict(LogicalType::BYTES)
+}
+
+pub(crate) fn encode(call: &Call) -> Result<ArrayRef> {
+    let (texts, charset) = (call.texts(0)?, charset(call)?);
+    let mut out = BinaryBuilder::new();
+    for row in 0..call.rows {
+        let Some(text) = texts.get(row) else {
+            out.append_null();
+            continue;
+        };
+        match charset {
+            Charset::Utf8 => out.append_value(text),
+            Charset::Ascii => {
+                out.append_value(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }).collect::<Vec<_>>())
+            }
+            Charset::Latin1 => {
+                out.append_value(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<_>>())
+            }
+            Charset::Utf16 { big_endian, mark } => {
+                let mut bytes = if mark { vec![0xfe, 0xff] } else { Vec::new() };
+                for unit in text.encode_utf16() {
+                    bytes.extend(if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() });
+                }
+                out.append_value(bytes);
+            }
+        }
+    }
+    Ok(Arc::new(out.finish()))
+}

@@ -1,0 +1,19 @@
+//! Scalar functions by topic; [`crate::registry`] lists them.
+
+pub(crate) mod arithmetic;
+pub(crate) mod collections;
+pub(crate) mod compare;
+pub(crate) mod digest;
+pub(crate) mod encodings;
+pub(crate) mod intervals;
+pub(crate) mod logic;
+pub(crate) mod math;
+pub(crate) mod patterns;
+pub(crate) mod regexes;
+pub(crate) mod strings;
+pub(crate) mod substrings;
+pub(crate) mod urls;
+
+#[cfg(test)]
+#[path = "scalar_tests.rs"]
+mod tests;

@@ -1,0 +1,189 @@
+//! REGEXP and its relatives. Patterns are Java's; what differs from Rust's syntax is translated, and look-around and back
+//! references are refused by name.
+
+use super::patterns::bad_pattern;
+use super::strings::all_strings;
+use crate::call::{Call, Compiled, Signature};
+use arrow::array::*;
+use arrow::datatypes::Int32Type;
+use base::{LogicalType, Result, SqlType};
+use regex::Regex;
+use std::sync::Arc;
+
+/// Java's `\d`, `\w`, `\s` mean ASCII only.
+fn translate(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut chars = pattern.chars();
+    let mut depth = 0usize;
+    while let Some(c) = chars.next() {
+        if c == '[' {
+            depth += 1;
+        } else if c == ']' {
+            depth = depth.saturating_sub(1);
+        }
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let Some(next) = chars.next() else {
+            out.push('\\');
+            break;
+        };
+        let (inside, outside) = match next {
+            'd' => ("0-9", "[0-9]"),
+            'w' => ("a-zA-Z0-9_", "[a-zA-Z0-9_]"),
+            's' => (" \\t\\n\\x0B\\f\\r", "[ \\t\\n\\x0B\\f\\r]"),
+            'D' => ("[^0-9]", "[^0-9]"),
+            'W' => ("[^a-zA-Z0-9_]", "[^a-zA-Z0-9_]"),
+            'S' => ("[^ \\t\\n\\x0B\\f\\r]", "[^ \\t\\n\\x0B\\f\\r]"),
+            'Z' => ("", "\\z"),
+            'Q' => {
+                let rest = chars.as_str();
+                let (literal, after) = rest.split_once("\\E").unwrap_or((rest, ""));
+                out.push_str(&regex::escape(literal));
+                chars = after.chars();
+                continue;
+            }
+            other => {
+                out.push('\\');
+                out.push(other);
+                continue;
+            }
+        };
+        out.push_str(if depth > 0 { inside } else { outside });
+    }
+    out
+}
+
+fn compile(call: &Call, pattern: &str) -> Result<Regex> {
+    Regex::new(&translate(pattern)).map_err(|error| bad_pattern(call.name, pattern, &error))
+}
+
+pub(crate) fn extract_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=3)?;
+    signature.string(0)?;
+    signature.string(1)?;
+    if signature.arguments.len() == 3 {
+        signature.integer(2)?;
+    }
+    Ok(SqlType::string())
+}
+
+/// The text of a group of the first match; NULL without a match or without such a group.
+pub(crate) fn extract(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let groups = if call.len() == 3 { Some(call.longs(2)?) } else { None };
+    let mut compiled = Compiled::new();
+    call.write_texts(|row, out| {
+        let group = groups.as_ref().map_or(Some(0), |groups| groups.get(row));
+        let (Some(text), Some(pattern), Some(group)) = (texts.get(row), patterns.get(row), group) else {
+            return Ok(false);
+        };
+        let Ok(group) = usize::try_from(group) else { return Ok(false) };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let found = regex.captures(text).and_then(|captures| captures.get(group));
+        out.push_str(found.map_or("", |found| found.as_str()));
+        Ok(found.is_some())
+    })
+}
+
+pub(crate) fn replace_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(3..=3)?;
+    all_strings(signature)
+}
+
+/// Replaces every match by the replacement as it stands: `$1` is not a group.
+pub(crate) fn replace(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns, news) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
+    let mut compiled = Compiled::new();
+    call.write_texts(|row, out| {
+        let (Some(text), Some(pattern), Some(new)) = (texts.get(row), patterns.get(row), news.get(row)) else {
+            return Ok(false);
+        };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        out.push_str(&regex.replace_all(text, regex::NoExpand(new)));
+        Ok(true)
+    })
+}
+
+pub(crate) fn is_match_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    all_strings(signature)?;
+    signature.strict(LogicalType::Boolean)
+}
+
+/// Whether the pattern occurs anywhere; FALSE for an empty pattern.
+pub(crate) fn is_match(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let mut compiled = Compiled::new();
+    call.map_booleans(|row| {
+        let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        Ok(Some(!pattern.is_empty() && regex.is_match(text)))
+    })
+}
+
+pub(crate) fn number_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    all_strings(signature)?;
+    Ok(LogicalType::Int.nullable())
+}
+
+pub(crate) fn count(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let mut compiled = Compiled::new();
+    call.map_values::<Int32Type>(|row| {
+        let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        Ok(Some(regex.find_iter(text).count() as i32))
+    })
+}
+
+/// The place of the first match in characters from 1, 0 without one.
+pub(crate) fn place(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let mut compiled = Compiled::new();
+    call.map_values::<Int32Type>(|row| {
+        let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        Ok(Some(regex.find(text).map_or(0, |found| text[..found.start()].chars().count() as i32 + 1)))
+    })
+}
+
+pub(crate) fn substring_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    all_strings(signature)?;
+    Ok(SqlType::string())
+}
+
+pub(crate) fn extract_all_result(signature: &Signature) -> Result<SqlType> {
+    extract_result(signature)?;
+    Ok(LogicalType::Array(Box::new(SqlType::string())).nullable())
+}
+
+/// The given group (1 if none is given) of every match.
+pub(crate) fn extract_all(call: &Call) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let groups = if call.len() == 3 { Some(call.longs(2)?) } else { None };
+    let mut compiled = Compiled::new();
+    let field = SqlType::string().arrow_field("item");
+    let mut out = ListBuilder::new(StringBuilder::new()).with_field(field);
+    for row in 0..call.rows {
+        let group = groups.as_ref().map_or(Some(1), |groups| groups.get(row));
+        let group = group.and_then(|group| usize::try_from(group).ok());
+        let (Some(text), Some(pattern), Some(group)) = (texts.get(row), patterns.get(row), group) else {
+            out.append_null();
+            continue;
+        };
+        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        if group >= regex.captures_len() {
+            out.append_null();
+            continue;
+        }
+        for captures in regex.captures_iter(text) {
+            out.values().append_option(captures.get(group).map(|found| found.as_str()));
+        }
+        out.append(true);
+    }
+    Ok(Arc::new(out.finish()))
+}

@@ -1,0 +1,156 @@
+//! PARSE_URL, URL_ENCODE, URL_DECODE and STR_TO_MAP.
+
+use super::collections::map_column;
+use super::strings::all_strings;
+use crate::call::{Call, Signature};
+use arrow::array::*;
+use base::{LogicalType, Result, SqlType};
+use std::fmt::Write;
+use std::sync::Arc;
+
+pub(crate) fn nullable_string(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    all_strings(signature)?;
+    Ok(SqlType::string())
+}
+
+/// `application/x-www-form-urlencoded`, as Java's URLEncoder.
+pub(crate) fn encode(call: &Call) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    call.write_texts(|row, out| {
+        let Some(text) = texts.get(row) else { return Ok(false) };
+        for byte in text.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(char::from(byte)),
+                b' ' => out.push('+'),
+                // Writing to a String cannot fail.
+                _ => drop(write!(out, "%{byte:02X}")),
+            }
+        }
+        Ok(true)
+    })
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'+' => out.push(b' '),
+            b'%' => {
+                let digits = bytes.get(at + 1..at + 3)?;
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                out.push((digit(digits[0])? << 4 | digit(digits[1])?) as u8);
+                at += 2;
+            }
+            byte => out.push(byte),
+        }
+        at += 1;
+    }
+    Some(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// NULL for text that is not encoded rightly.
+pub(crate) fn decode(call: &Call) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    call.write_texts(|row, out| {
+        let value = texts.get(row).and_then(decoded);
+        out.push_str(value.as_deref().unwrap_or_default());
+        Ok(value.is_some())
+    })
+}
+
+pub(crate) fn parse_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=3)?;
+    all_strings(signature)?;
+    Ok(SqlType::string())
+}
+
+/// `scheme://user@host:port/path?query#ref`.
+fn url_part<'a>(url: &'a str, part: &str, key: Option<&str>) -> Option<&'a str> {
+    let (scheme, rest) = url.split_once(':')?;
+    let (rest, reference) = match rest.split_once('#') {
+        Some((rest, reference)) => (rest, Some(reference)),
+        None => (rest, None),
+    };
+    let (authority, file) = match rest.strip_prefix("//") {
+        Some(rest) => rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())),
+        None => ("", rest),
+    };
+    let (path, query) = match file.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (file, None),
+    };
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, authority),
+    };
+    match part {
+        "PROTOCOL" => Some(scheme),
+        "HOST" => Some(host.rsplit_once(':').map_or(host, |(host, _)| host)),
+        "PATH" => Some(path),
+        "QUERY" => match key {
+            None => query,
+            Some(key) => query?.split('&').find_map(|pair| pair.split_once('=').filter(|(k, _)| *k == key)).map(|(_, v)| v),
+        },
+        "REF" => reference,
+        "FILE" => Some(file),
+        "AUTHORITY" => Some(authority),
+        "USERINFO" => user,
+        _ => None,
+    }
+}
+
+pub(crate) fn parse(call: &Call) -> Result<ArrayRef> {
+    let (urls, parts) = (call.texts(0)?, call.texts(1)?);
+    let keys = if call.len() == 3 { Some(call.texts(2)?) } else { None };
+    call.write_texts(|row, out| {
+        let (Some(url), Some(part)) = (urls.get(row), parts.get(row)) else { return Ok(false) };
+        let key = match &keys {
+            None => None,
+            Some(keys) => match keys.get(row) {
+                None => return Ok(false),
+                key => key,
+            },
+        };
+        let found = url_part(url, part, key);
+        out.push_str(found.unwrap_or_default());
+        Ok(found.is_some())
+    })
+}
+
+pub(crate) fn str_to_map_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=3)?;
+    all_strings(signature)?;
+    Ok(LogicalType::Map(Box::new(SqlType::string()), Box::new(SqlType::string())).nullable())
+}
+
+/// `a=1,b=2` as a map; of equal keys the last one stays.
+pub(crate) fn str_to_map(call: &Call) -> Result<ArrayRef> {
+    let texts = call.texts(0)?;
+    let pair_separator = if call.len() > 1 { call.constant_text(1).unwrap_or(",") } else { "," };
+    let key_separator = if call.len() > 2 { call.constant_text(2).unwrap_or("=") } else { "=" };
+    let (mut keys, mut values) = (StringBuilder::new(), StringBuilder::new());
+    let (mut lengths, mut valid) = (Vec::with_capacity(call.rows), Vec::with_capacity(call.rows));
+    for row in 0..call.rows {
+        let mut entries: Vec<(&str, Option<&str>)> = Vec::new();
+        for pair in texts.get(row).into_iter().flat_map(|text| text.split(pair_separator)) {
+            let (key, value) = match pair.split_once(key_separator) {
+                Some((key, value)) => (key, Some(value)),
+                None => (pair, None),
+            };
+            match entries.iter_mut().find(|(known, _)| *known == key) {
+                Some(entry) => entry.1 = value,
+                None => entries.push((key, value)),
+            }
+        }
+        for (key, value) in &entries {
+            keys.append_value(key);
+            values.append_option(*value);
+        }
+        lengths.push(entries.len());
+        valid.push(texts.get(row).is_some());
+    }
+    map_column(call.result, Arc::new(keys.finish()), Arc::new(values.finish()), &lengths, Some(valid.into()))
+}

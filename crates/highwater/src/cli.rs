@@ -1,0 +1,139 @@
+//! The command line: what can be typed, and nothing of what it does.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A real-time data warehouse in one program: runs Flink SQL.
+#[derive(Debug, Parser)]
+#[command(name = "highwater", version, about, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0    everything ended well, or was stopped cleanly (stop, Ctrl-C, SIGTERM)
+  1    a job failed while it ran, or an outside system did not answer
+  2    the command line or the script was refused before any row was written
+  3    a bug in Highwater
+  130  a second Ctrl-C: stopped at once, nothing committed since the last checkpoint";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a Flink SQL script
+    Run(RunArgs),
+    /// Show the plans of a script without running or connecting to anything
+    Explain(ExplainArgs),
+    /// Show running jobs, their counts and watermarks
+    Status(StatusArgs),
+    /// Stop a running job after a final checkpoint
+    Stop(StopArgs),
+    /// Generate orders and watch their minute GMV; nothing else is needed
+    Demo(DemoArgs),
+}
+
+/// A script and its variables.
+#[derive(Debug, Args)]
+pub struct ScriptArgs {
+    /// The script; `-` reads standard input
+    #[arg(value_name = "FILE", required_unless_present = "file_option")]
+    pub file: Option<PathBuf>,
+    /// The script, as Flink's SQL client spells it
+    #[arg(short = 'f', long = "file", value_name = "FILE", conflicts_with = "file")]
+    pub file_option: Option<PathBuf>,
+    /// Value of a ${NAME} in the script; may be repeated
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub variables: Vec<(String, String)>,
+}
+
+impl ScriptArgs {
+    /// The script's path.
+    pub fn path(&self) -> PathBuf {
+        self.file.clone().or_else(|| self.file_option.clone()).unwrap_or_else(|| PathBuf::from("-"))
+    }
+}
+
+/// Where running jobs are known.
+#[derive(Debug, Args, Clone)]
+pub struct StateDirArg {
+    /// Folder of job state [default: $XDG_STATE_HOME/highwater or ~/.local/state/highwater]
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+}
+
+/// `highwater run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Script.
+    #[command(flatten)]
+    pub script: ScriptArgs,
+    /// Parallel instances of every operator, 1 to 128 [default: the script's SET, else the number of cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub parallelism: Option<u16>,
+    /// The most rows that an operator gets at once [default: the script's SET, else 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub batch_rows: Option<u32>,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+/// `highwater explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Script.
+    #[command(flatten)]
+    pub script: ScriptArgs,
+}
+
+/// `highwater status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Only this job
+    pub job: Option<String>,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+/// `highwater stop`.
+#[derive(Debug, Args)]
+pub struct StopArgs {
+    /// The job; not needed if only one runs
+    pub job: Option<String>,
+    /// End the input first: every open window fires
+    #[arg(long)]
+    pub drain: bool,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+/// `highwater demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Orders to generate; ten of them are one second of event time
+    #[arg(long, default_value_t = 36_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub orders: u64,
+    /// Orders per second
+    #[arg(long, default_value_t = 3_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rate: u64,
+    /// Leave the script and the generated orders in this folder, to play with
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected NAME=VALUE".into()),
+    }
+}

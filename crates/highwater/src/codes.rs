@@ -1,0 +1,127 @@
+//! Errors of the command line.
+
+use base::{Domain, ErrorCode, Text};
+
+/// A variable without a value.
+pub const MISSING_VARIABLE: ErrorCode = ErrorCode {
+    code: "HW-L001",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "variable {name} has no value",
+        why: "the script uses {reference}, and no -D {name}=... was given",
+        fix: "highwater run {script} -D {name}=...",
+    },
+    zh: Text {
+        what: "变量 {name} 没有值",
+        why: "脚本使用了 {reference}，但没有给出 -D {name}=...",
+        fix: "highwater run {script} -D {name}=...",
+    },
+};
+
+/// A script without a statement that runs.
+pub const NOTHING_TO_RUN: ErrorCode = ErrorCode {
+    code: "HW-L002",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{script} starts no job",
+        why: "it has neither an INSERT nor a SELECT",
+        fix: "add for example: INSERT INTO my_sink SELECT * FROM my_source;",
+    },
+    zh: Text {
+        what: "{script} 没有启动任何作业",
+        why: "脚本里既没有 INSERT 也没有 SELECT",
+        fix: "例如加上：INSERT INTO my_sink SELECT * FROM my_source;",
+    },
+};
+
+/// No job of that name.
+pub const NO_SUCH_JOB: ErrorCode = ErrorCode {
+    code: "HW-L003",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "no running job {job}", why: "running jobs in {path}: {running}", fix: "highwater status" },
+    zh: Text { what: "没有正在运行的作业 {job}", why: "{path} 中正在运行的作业：{running}", fix: "highwater status" },
+};
+
+/// Several jobs, and none was named.
+pub const WHICH_JOB: ErrorCode = ErrorCode {
+    code: "HW-L004",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "several jobs are running", why: "running jobs: {running}", fix: "name one: highwater stop JOB" },
+    zh: Text { what: "有多个作业正在运行", why: "正在运行的作业：{running}", fix: "请指定其中一个：highwater stop JOB" },
+};
+
+/// A job that does not answer.
+pub const NO_ANSWER: ErrorCode = ErrorCode {
+    code: "HW-L005",
+    domain: Domain::External,
+    retry: true,
+    en: Text { what: "job {job} did not answer", why: "{cause}", fix: "look at the terminal or log of process {pid}" },
+    zh: Text { what: "作业 {job} 没有响应", why: "{cause}", fix: "请查看进程 {pid} 的终端或日志" },
+};
+
+/// A script that is not text.
+pub const NOT_TEXT: ErrorCode = ErrorCode {
+    code: "HW-L006",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{script} is not UTF-8 text",
+        why: "the byte at offset {offset} does not belong to UTF-8",
+        fix: "save the script as UTF-8, for example: iconv -f GBK -t UTF-8 {script}",
+    },
+    zh: Text {
+        what: "{script} 不是 UTF-8 文本",
+        why: "偏移 {offset} 处的字节不是合法的 UTF-8",
+        fix: "请将脚本另存为 UTF-8，例如：iconv -f GBK -t UTF-8 {script}",
+    },
+};
+
+/// Late rows of a job, as a warning at its end.
+pub const LATE_ROWS: ErrorCode = ErrorCode {
+    code: "HW-L007",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "{count} late rows were dropped by {operator}",
+        why: "they arrived after the watermark had closed their window; the first: {sample}",
+        fix: "allow more disorder in the WATERMARK clause of the source table",
+    },
+    zh: Text {
+        what: "{operator} 丢弃了 {count} 行迟到数据",
+        why: "这些行到达时 watermark 已经关闭了它们的窗口；第一行：{sample}",
+        fix: "请在源表的 WATERMARK 子句中放宽乱序时间",
+    },
+};
+
+/// Records that were left out, as a warning at the end of a job.
+pub const REJECTED_ROWS: ErrorCode = ErrorCode {
+    code: "HW-L008",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "{count} records were left out by {operator}",
+        why: "an option says so ('ignore-parse-errors' or the NOT NULL enforcer); the first: {sample}",
+        fix: "",
+    },
+    zh: Text {
+        what: "{operator} 跳过了 {count} 条记录",
+        why: "由选项决定（'ignore-parse-errors' 或 NOT NULL 约束处理）；第一条：{sample}",
+        fix: "",
+    },
+};
+
+/// Every code of this crate.
+pub const CODES: &[&ErrorCode] = &[
+    &MISSING_VARIABLE,
+    &NOTHING_TO_RUN,
+    &NO_SUCH_JOB,
+    &WHICH_JOB,
+    &NO_ANSWER,
+    &NOT_TEXT,
+    &LATE_ROWS,
+    &REJECTED_ROWS,
+];

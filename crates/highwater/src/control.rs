@@ -1,0 +1,206 @@
+//! The control socket of a running script: one JSON request a line, one JSON answer a line.
+//!
+//! A run is known by its folder `<state dir>/<run name>/` with `run.json` (process id and socket path). The socket lies in
+//! that folder, or in the temporary folder when its path would be longer than a Unix socket address may be.
+
+use crate::codes::{NO_ANSWER, NO_SUCH_JOB, WHICH_JOB};
+use crate::jobs::Jobs;
+use base::{Error, Result};
+use runtime::StopMode;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+
+/// The longest path that fits a Unix socket address.
+const SOCKET_PATH_MAX: usize = 100;
+/// How long a client waits for an answer to `status`.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a client asks for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Request {
+    /// Counts and watermarks of all jobs.
+    Status,
+    /// Stop all jobs of the run; answered when they have ended.
+    Stop {
+        /// Whether the input ends first, so that windows fire.
+        drain: bool,
+    },
+}
+
+/// How a run is found.
+#[derive(Debug, Serialize, Deserialize)]
+struct RunFile {
+    pid: u32,
+    socket: PathBuf,
+}
+
+/// The folder of job state.
+pub fn state_dir(given: Option<&Path>) -> PathBuf {
+    if let Some(path) = given {
+        return path.to_path_buf();
+    }
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("XDG_STATE_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".local/state")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("highwater")
+}
+
+/// The server side: removes its files when dropped.
+#[derive(Debug)]
+pub struct Control {
+    /// The name under which the run is known: the wanted one, or with a number behind it if that is taken.
+    pub name: String,
+    folder: PathBuf,
+    socket: PathBuf,
+    _lock: std::fs::File,
+}
+
+impl Control {
+    /// Claims a name below `state_dir` and listens. Must be called inside the async runtime.
+    ///
+    /// # Errors
+    /// A state folder that cannot be written.
+    pub fn open(state_dir: &Path, wanted: &str, jobs: Arc<Jobs>) -> Result<Control> {
+        let wanted = file_name(wanted);
+        for number in 1.. {
+            let name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
+            let folder = state_dir.join(&name);
+            std::fs::create_dir_all(&folder).map_err(|cause| Error::io("create", folder.display(), &cause))?;
+            let path = folder.join("lock");
+            let lock =
+                std::fs::File::create(&path).map_err(|cause| Error::io("create", path.display(), &cause))?;
+            match lock.try_lock() {
+                Ok(()) => return Control::listen(name, folder, lock, jobs),
+                Err(std::fs::TryLockError::WouldBlock) => continue,
+                Err(std::fs::TryLockError::Error(cause)) => return Err(Error::io("lock", path.display(), &cause)),
+            }
+        }
+        Err(Error::internal("no free run name"))
+    }
+
+    fn listen(name: String, folder: PathBuf, lock: std::fs::File, jobs: Arc<Jobs>) -> Result<Control> {
+        let mut socket = folder.join("control.sock");
+        if socket.as_os_str().len() > SOCKET_PATH_MAX {
+            socket = std::env::temp_dir().join(format!("highwater-{}-{name}.sock", std::process::id()));
+        }
+        let _ = std::fs::remove_file(&socket);
+        let listener =
+            tokio::net::UnixListener::bind(&socket).map_err(|cause| Error::io("listen on", socket.display(), &cause))?;
+        let run = RunFile { pid: std::process::id(), socket: socket.clone() };
+        let path = folder.join("run.json");
+        let json = serde_json::to_vec(&run).map_err(Error::internal)?;
+        std::fs::write(&path, json).map_err(|cause| Error::io("write", path.display(), &cause))?;
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream, jobs.clone()));
+            }
+        });
+        Ok(Control { name, folder, socket, _lock: lock })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        // Best effort: a left-over file is harmless, the lock decides who runs.
+        let _ = std::fs::remove_file(&self.socket);
+        let _ = std::fs::remove_file(self.folder.join("run.json"));
+        let _ = std::fs::remove_file(self.folder.join("lock"));
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+/// A run name as a file name: letters, digits, `-`, `_` and `.` stay.
+fn file_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' }).collect();
+    if plain.trim_matches('.').is_empty() { "job".into() } else { plain }
+}
+
+async fn answer(stream: tokio::net::UnixStream, jobs: Arc<Jobs>) {
+    let (read, mut write) = stream.into_split();
+    let mut lines = tokio::io::BufReader::new(read).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let answer = match serde_json::from_str::<Request>(&line) {
+            Ok(Request::Status) => jobs.status(),
+            Ok(Request::Stop { drain }) => {
+                jobs.stop(if drain { StopMode::Drain } else { StopMode::Plain });
+                jobs.ended().await;
+                jobs.status()
+            }
+            Err(error) => serde_json::json!({ "error": error.to_string() }),
+        };
+        if write.write_all(format!("{answer}\n").as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The names of running scripts below `state_dir`, sorted.
+pub fn running(state_dir: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(state_dir) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.path().join("run.json").exists() && is_locked(&entry.path()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A run that was killed leaves its files but not its lock.
+fn is_locked(folder: &Path) -> bool {
+    match std::fs::File::open(folder.join("lock")) {
+        Ok(file) => matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+/// The run that `job` names, or the only one.
+///
+/// # Errors
+/// None of that name, none at all, or several.
+pub fn choose(state_dir: &Path, job: Option<&str>) -> Result<String> {
+    let running = running(state_dir);
+    let list = if running.is_empty() { "-".to_string() } else { running.join(", ") };
+    let missing = |job: &str| Error::new(&NO_SUCH_JOB, &[("job", &job), ("path", &state_dir.display()), ("running", &list)]);
+    match (job, running.as_slice()) {
+        (Some(job), _) => {
+            let name = file_name(job);
+            if running.contains(&name) { Ok(name) } else { Err(missing(job)) }
+        }
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => Err(missing("")),
+        (None, _) => Err(Error::new(&WHICH_JOB, &[("running", &list)])),
+    }
+}
+
+/// Sends a request to a run and waits for its answer; a `Stop` is waited for as long as it takes.
+///
+/// # Errors
+/// A run that cannot be reached or breaks off.
+pub fn ask(state_dir: &Path, name: &str, request: &Request) -> Result<serde_json::Value> {
+    let folder = state_dir.join(name);
+    let mut pid = 0;
+    let exchange = || -> std::io::Result<serde_json::Value> {
+        let run: RunFile = serde_json::from_slice(&std::fs::read(folder.join("run.json"))?)?;
+        pid = run.pid;
+        let mut stream = UnixStream::connect(&run.socket)?;
+        if matches!(request, Request::Status) {
+            stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        }
+        stream.write_all(format!("{}\n", serde_json::to_string(request)?).as_bytes())?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    };
+    let mut exchange = exchange;
+    let result = exchange();
+    result.map_err(|cause| Error::new(&NO_ANSWER, &[("job", &name), ("cause", &cause), ("pid", &pid)]))
+}

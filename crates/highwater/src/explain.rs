@@ -1,0 +1,41 @@
+//! `highwater explain`: the plan of every job of a script. Connects to nothing.
+
+use crate::cli::ExplainArgs;
+use crate::codes::NOTHING_TO_RUN;
+use crate::results::ResultSinks;
+use crate::{EXIT_OK, language, refuse, registries, script};
+use base::Error;
+use planner::Session;
+use std::sync::Arc;
+
+/// Plans a script and prints its plans; gives the exit code.
+pub fn explain(args: &ExplainArgs) -> u8 {
+    let language = language::from_environment();
+    let script = match script::load(&args.script) {
+        Ok(script) => script,
+        Err(error) => return refuse(&error, language),
+    };
+    let mut session = Session::new(registries::environment(Arc::new(ResultSinks::default())));
+    let planned = match script::plan(&script, &mut session, language) {
+        Ok(planned) => planned,
+        Err(error) => {
+            let language = session.config().ok().and_then(|config| config.language).unwrap_or(language);
+            return refuse(&error, language);
+        }
+    };
+    if planned.jobs.is_empty() && !planned.has_output {
+        return refuse(&Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]), planned.language);
+    }
+    for (index, job) in planned.jobs.iter().enumerate() {
+        if index > 0 {
+            println!();
+        }
+        let what = match job.job.sinks.as_slice() {
+            [] => "query".to_string(),
+            sinks => format!("insert into {}", sinks.join(", ")),
+        };
+        println!("== job {}: {what} ==", index + 1);
+        println!("{}", planner::explain::explain(&job.job.plan).trim_end());
+    }
+    EXIT_OK
+}

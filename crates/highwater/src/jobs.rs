@@ -1,0 +1,132 @@
+//! The jobs of one run, as the control socket, the view and the summary see them.
+
+use crate::summary;
+use runtime::metrics::{JobMetrics, JobState, NodeRole};
+use runtime::{JobHandle, StopMode};
+use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// A job with its name.
+#[derive(Debug, Clone)]
+pub struct NamedJob {
+    /// For people: `pipeline.name` or the names of its sinks.
+    pub name: String,
+    /// The running job.
+    pub handle: JobHandle,
+}
+
+/// The jobs started so far.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    jobs: Mutex<Vec<NamedJob>>,
+    /// Set by the first stop: jobs that have not started yet will not.
+    stopping: Mutex<Option<StopMode>>,
+    finished: Notify,
+    all_ended: Mutex<bool>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    /// Adds a job that has just started.
+    pub fn add(&self, job: NamedJob) {
+        let stopping = *lock(&self.stopping);
+        if let Some(mode) = stopping {
+            job.handle.stop(mode);
+        }
+        lock(&self.jobs).push(job);
+    }
+
+    /// All jobs, in order of start.
+    pub fn list(&self) -> Vec<NamedJob> {
+        lock(&self.jobs).clone()
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_stopping(&self) -> bool {
+        lock(&self.stopping).is_some()
+    }
+
+    /// Asks every job to stop.
+    pub fn stop(&self, mode: StopMode) {
+        *lock(&self.stopping) = Some(mode);
+        for job in self.list() {
+            job.handle.stop(mode);
+        }
+    }
+
+    /// Ends every job at once.
+    pub fn cancel(&self) {
+        for job in self.list() {
+            job.handle.cancel();
+        }
+    }
+
+    /// Says that the run is over: whoever waits in [`Jobs::ended`] goes on.
+    pub fn set_ended(&self) {
+        *lock(&self.all_ended) = true;
+        self.finished.notify_waiters();
+    }
+
+    /// Waits until the run is over.
+    pub async fn ended(&self) {
+        loop {
+            let waiting = self.finished.notified();
+            tokio::pin!(waiting);
+            waiting.as_mut().enable();
+            if *lock(&self.all_ended) {
+                return;
+            }
+            waiting.await;
+        }
+    }
+
+    /// Counts of all jobs as JSON.
+    pub fn status(&self) -> Value {
+        let jobs: Vec<Value> = self.list().iter().map(|job| job_json(&job.name, &job.handle.metrics())).collect();
+        json!({ "pid": std::process::id(), "jobs": jobs })
+    }
+}
+
+/// One job as JSON. The names are part of the program's interface.
+pub fn job_json(name: &str, metrics: &JobMetrics) -> Value {
+    let nodes: Vec<Value> = metrics
+        .nodes
+        .iter()
+        .map(|node| {
+            json!({
+                "id": node.operator_id,
+                "name": node.name,
+                "role": match node.role { NodeRole::Source => "source", NodeRole::Operator => "operator", NodeRole::Sink => "sink" },
+                "rows_in": node.rows_in,
+                "rows_out": node.rows_out,
+                "bytes_in": node.bytes_in,
+                "late_rows_dropped": node.late_rows,
+                "late_sample": node.late_sample,
+                "rows_rejected": node.rejected_rows,
+                "watermark_ms": node.watermark_ms.filter(|ms| *ms != base::event::WATERMARK_MAX),
+                "watermark": summary::watermark(node.watermark_ms),
+                "lag": node.lag,
+                "state_entries": node.state_entries,
+                "state_bytes": node.state_bytes,
+            })
+        })
+        .collect();
+    json!({
+        "name": name,
+        "state": metrics.state.name(),
+        "uptime_ms": metrics.uptime_ms,
+        "checkpoints": metrics.checkpoints,
+        "last_checkpoint_ms": metrics.last_checkpoint_ms,
+        "late_rows_dropped": metrics.nodes.iter().map(|node| node.late_rows).sum::<u64>(),
+        "nodes": nodes,
+    })
+}
+
+/// Whether a job has ended.
+pub fn has_ended(state: JobState) -> bool {
+    matches!(state, JobState::Finished | JobState::Stopped | JobState::Failed)
+}

@@ -1,0 +1,230 @@
+//! `highwater run`: plans the whole script, starts its jobs, shows them, and stops them cleanly.
+
+use crate::cli::RunArgs;
+use crate::codes::NOTHING_TO_RUN;
+use crate::control::{self, Control};
+use crate::jobs::{Jobs, NamedJob, has_ended};
+use crate::results::{ResultMode, ResultSinks};
+use crate::script::{self, PlannedScript, ScriptJob};
+use crate::view::{REFRESH, View};
+use crate::{EXIT_INTERRUPTED, EXIT_OK, fail, language, refuse, registries, summary, table_text};
+use base::error::Label;
+use base::{Error, Language};
+use planner::{JobKind, Session};
+use runtime::{JobHandle, RuntimeOptions, StopMode};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// Time between two lines of progress when standard error is no terminal.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
+
+/// What the command line sets for all jobs of a run; stronger than the script.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// Parallel instances.
+    pub parallelism: Option<usize>,
+    /// Rows per batch.
+    pub batch_rows: Option<usize>,
+    /// The folder of job state.
+    pub state_dir: Option<PathBuf>,
+}
+
+/// Runs a script file; gives the exit code.
+pub fn run(args: &RunArgs) -> u8 {
+    let language = language::from_environment();
+    let overrides = Overrides {
+        parallelism: args.parallelism.map(usize::from),
+        batch_rows: args.batch_rows.map(|rows| rows as usize),
+        state_dir: args.state_dir.state_dir.clone(),
+    };
+    let script = match script::load(&args.script) {
+        Ok(script) => script,
+        Err(error) => return refuse(&error, language),
+    };
+    let results = Arc::new(ResultSinks::default());
+    let mut session = Session::new(registries::environment(results.clone()));
+    let planned = script::plan(&script, &mut session, language);
+    let language = session.config().ok().and_then(|config| config.language).unwrap_or(language);
+    let planned = match planned {
+        Ok(planned) => planned,
+        Err(error) => return refuse(&error, language),
+    };
+    if session.options().get(base::config::RESULT_MODE.spec.key) == Some("table") {
+        results.set_mode(ResultMode::Table);
+    }
+    if planned.jobs.is_empty() {
+        if planned.has_output {
+            return EXIT_OK;
+        }
+        return refuse(&Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]), language);
+    }
+    start(planned, &results, &overrides)
+}
+
+/// Runs planned jobs to their end on an async runtime; gives the exit code.
+pub fn start(planned: PlannedScript, results: &Arc<ResultSinks>, overrides: &Overrides) -> u8 {
+    let language = planned.language;
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(cause) => return fail(&Error::io("start", "the async runtime", &cause), language),
+    };
+    let code = runtime.block_on(supervise(planned, results.clone(), overrides.clone()));
+    // Tasks that still wait for input have nothing to say any more.
+    runtime.shutdown_background();
+    code
+}
+
+async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides: Overrides) -> u8 {
+    let language = planned.language;
+    let jobs = Arc::new(Jobs::default());
+    let state_dir = control::state_dir(overrides.state_dir.as_deref());
+    let control = match Control::open(&state_dir, &planned.name, jobs.clone()) {
+        Ok(control) => control,
+        Err(error) => return fail(&error, language),
+    };
+    let interrupted = Arc::new(tokio::sync::Notify::new());
+    tokio::spawn(stop_on_signals(jobs.clone(), interrupted.clone()));
+    let shows_changes = results.mode() == ResultMode::Changelog
+        && planned.jobs.iter().any(|job| job.job.kind == JobKind::Query);
+    let done = Arc::new(tokio::sync::Notify::new());
+    let display = tokio::spawn(display(jobs.clone(), results.clone(), shows_changes, done.clone()));
+    let name = control.name.clone();
+    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, language);
+    let code = tokio::select! {
+        code = work => code,
+        () = interrupted.notified() => {
+            jobs.cancel();
+            EXIT_INTERRUPTED
+        }
+    };
+    done.notify_one();
+    let _ = display.await;
+    print_final_table(&results);
+    for job in jobs.list() {
+        let metrics = job.handle.metrics();
+        eprintln!("{}", summary::summary(&job.name, &metrics));
+        for warning in summary::warnings(&metrics) {
+            eprintln!("{}", warning.render(language, Label::Warning));
+        }
+    }
+    jobs.set_ended();
+    code
+}
+
+/// Starts the jobs in script order, waiting where the script says so, then for all.
+async fn run_jobs(
+    planned: Vec<ScriptJob>,
+    run_name: &str,
+    jobs: &Jobs,
+    overrides: &Overrides,
+    language: Language,
+) -> u8 {
+    let mut code = EXIT_OK;
+    let mut running = Vec::new();
+    for ScriptJob { job, wait } in planned {
+        if jobs.is_stopping() {
+            break;
+        }
+        let mut options = RuntimeOptions::from_config(&job.plan.config);
+        options.parallelism = overrides.parallelism.unwrap_or(options.parallelism);
+        options.batch_rows = overrides.batch_rows.unwrap_or(options.batch_rows);
+        options.clock = registries::clock();
+        let name = job.plan.config.name.clone().unwrap_or_else(|| match job.sinks.as_slice() {
+            [] => run_name.to_string(),
+            sinks => sinks.join("+"),
+        });
+        let handle = match runtime::start(job.plan, options).await {
+            Ok(handle) => handle,
+            Err(error) => {
+                code = fail(&error, language);
+                continue;
+            }
+        };
+        jobs.add(NamedJob { name: name.clone(), handle: handle.clone() });
+        if wait {
+            code = code.max(wait_for(&handle, language).await);
+        } else {
+            running.push(handle);
+        }
+    }
+    for handle in running {
+        code = code.max(wait_for(&handle, language).await);
+    }
+    code
+}
+
+async fn wait_for(handle: &JobHandle, language: Language) -> u8 {
+    match handle.wait().await {
+        Ok(_) => EXIT_OK,
+        Err(error) => fail(&error, language),
+    }
+}
+
+/// The first Ctrl-C or SIGTERM stops after a final checkpoint, the second at once.
+async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return;
+    };
+    let mut seen = 0;
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        seen += 1;
+        if seen == 1 {
+            eprintln!("stopping after a final checkpoint; once more stops at once");
+            jobs.stop(StopMode::Plain);
+        } else {
+            interrupted.notify_one();
+        }
+    }
+}
+
+/// Shows progress until `done`: a live view on a terminal, lines in a pipe.
+async fn display(jobs: Arc<Jobs>, results: Arc<ResultSinks>, shows_changes: bool, done: Arc<tokio::sync::Notify>) {
+    let terminal = std::io::stderr().is_terminal();
+    // Changes scroll by on the same terminal: a view between them would only disturb.
+    if terminal && shows_changes {
+        return done.notified().await;
+    }
+    let mut view = View::default();
+    let mut timer = tokio::time::interval(if terminal { REFRESH } else { PROGRESS_INTERVAL });
+    timer.tick().await;
+    loop {
+        tokio::select! {
+            _ = timer.tick() => {}
+            () = done.notified() => return view.clear(),
+        }
+        if terminal {
+            draw(&mut view, &jobs, &results);
+            continue;
+        }
+        for job in jobs.list() {
+            let metrics = job.handle.metrics();
+            if !has_ended(metrics.state) {
+                eprintln!("{}", summary::progress(&job.name, &metrics));
+            }
+        }
+    }
+}
+
+fn draw(view: &mut View, jobs: &Jobs, results: &ResultSinks) {
+    let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
+    let table = (results.mode() == ResultMode::Table && !live.columns.is_empty()).then_some(&*live);
+    view.draw(&jobs.list(), table);
+}
+
+/// The final result table goes to standard output, where a pipe can read it.
+fn print_final_table(results: &ResultSinks) {
+    if results.mode() == ResultMode::Table {
+        let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if !live.columns.is_empty() {
+            print!("{}", table_text::table(&live.columns, &live.last(usize::MAX)));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a job counted, for people: progress lines while it runs, the summary at its end, warnings about left-out rows.
+
+use crate::codes::{LATE_ROWS, REJECTED_ROWS};
+use crate::table_text::aligned;
+use base::text::{Fraction, push_timestamp};
+use base::{Error, Language};
+use runtime::metrics::{JobMetrics, NodeMetrics, NodeRole};
+
+/// The summary of a job: one line for the job, one per node. Ends without a line break.
+pub fn summary(job: &str, metrics: &JobMetrics) -> String {
+    let mut lines = vec![format!(
+        "job {job} {} after {:.1} s, {} checkpoint{}",
+        metrics.state.name(),
+        metrics.uptime_ms as f64 / 1000.0,
+        metrics.checkpoints,
+        if metrics.checkpoints == 1 { "" } else { "s" },
+    )];
+    let rows: Vec<Vec<String>> = metrics.nodes.iter().map(node_cells).collect();
+    lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
+    lines.join("\n")
+}
+
+fn node_cells(node: &NodeMetrics) -> Vec<String> {
+    let mut cells = vec![node.name.clone()];
+    match node.role {
+        NodeRole::Source => {
+            cells.push(format!("rows_read={}", node.rows_in));
+            cells.push(format!("rows_rejected={}", node.rejected_rows));
+        }
+        NodeRole::Operator => {
+            cells.push(format!("rows_in={}", node.rows_in));
+            cells.push(format!("rows_out={}", node.rows_out));
+            cells.push(format!("late_rows_dropped={}", node.late_rows));
+        }
+        NodeRole::Sink => {
+            cells.push(format!("rows_written={}", node.rows_out));
+            cells.push(format!("rows_rejected={}", node.rejected_rows));
+        }
+    }
+    cells
+}
+
+/// Warnings about rows that are missing from the result because an option or lateness says so.
+pub fn warnings(metrics: &JobMetrics) -> Vec<Error> {
+    let mut warnings = Vec::new();
+    for node in &metrics.nodes {
+        if node.late_rows > 0 {
+            let sample = node.late_sample.as_deref().unwrap_or("-");
+            warnings.push(Error::new(
+                &LATE_ROWS,
+                &[("count", &node.late_rows), ("operator", &node.name), ("sample", &sample)],
+            ));
+        }
+        if node.rejected_rows > 0 {
+            let sample = match node.rejected_samples.first() {
+                Some(error) => {
+                    let [what, why, _] = error.parts(Language::English);
+                    if why.is_empty() { what } else { format!("{what}: {why}") }
+                }
+                None => "-".into(),
+            };
+            warnings.push(Error::new(
+                &REJECTED_ROWS,
+                &[("count", &node.rejected_rows), ("operator", &node.name), ("sample", &sample)],
+            ));
+        }
+    }
+    warnings
+}
+
+/// One line of progress for a pipe: rows read and written, watermark, late rows.
+pub fn progress(job: &str, metrics: &JobMetrics) -> String {
+    let sum = |role: NodeRole, count: fn(&NodeMetrics) -> u64| -> u64 {
+        metrics.nodes.iter().filter(|node| node.role == role).map(count).sum()
+    };
+    let late: u64 = metrics.nodes.iter().map(|node| node.late_rows).sum();
+    format!(
+        "job {job}: {} rows in, {} rows out, watermark {}, {late} late",
+        sum(NodeRole::Source, |node| node.rows_in),
+        sum(NodeRole::Sink, |node| node.rows_out),
+        watermark(lowest_watermark(metrics)),
+    )
+}
+
+/// The lowest watermark over all sources that have one.
+pub fn lowest_watermark(metrics: &JobMetrics) -> Option<i64> {
+    metrics.nodes.iter().filter(|node| node.role == NodeRole::Source).filter_map(|node| node.watermark_ms).min()
+}
+
+/// A watermark as text: `2024-11-20 15:02:04.900`, `end` when everything has been read, `-` before the first.
+pub fn watermark(watermark_ms: Option<i64>) -> String {
+    match watermark_ms {
+        None => "-".into(),
+        Some(base::event::WATERMARK_MAX) => "end".into(),
+        Some(ms) => {
+            let mut text = String::new();
+            push_timestamp(&mut text, ms, arrow::datatypes::TimeUnit::Millisecond, ' ', Fraction::Fixed(3));
+            text
+        }
+    }
+}

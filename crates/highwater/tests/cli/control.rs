@@ -1,0 +1,48 @@
+//! Status, stop and signals.
+
+use crate::program::{Program, rows};
+
+const ENDLESS: &str = "CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1');
+    CREATE TABLE s (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');
+    INSERT INTO s SELECT id FROM g;";
+
+#[test]
+fn a_stopped_job_has_written_every_row_that_it_read() {
+    let program = Program::new();
+    program.write("endless.sql", ENDLESS);
+    let mut running = program.start(&["run", "endless.sql", "--parallelism", "2"]);
+    running.wait_until("rows are written", |job| rows(job, "sink", "rows_out") > 10);
+    let status = program.run(&["status"]).exits(0);
+    assert!(status.out.contains("endless") && status.out.contains("rows_in"), "{}", status.out);
+    let stopped = program.run(&["stop", "endless"]).exits(0);
+    assert!(stopped.out.contains("stopped"), "{}", stopped.out);
+    running.end().exits(0).says(&["stopped", "rows_written="]);
+    let ids: Vec<u64> = program
+        .lines_below("out")
+        .iter()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("row")["id"].as_u64().expect("id"))
+        .collect();
+    let mut ids = ids;
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=ids.len() as u64).collect::<Vec<_>>());
+    assert!(program.run(&["status"]).out.contains("no job is running"));
+}
+
+#[test]
+fn ctrl_c_and_sigterm_stop_cleanly() {
+    for signal in ["INT", "TERM"] {
+        let program = Program::new();
+        program.write("endless.sql", ENDLESS);
+        let mut running = program.start(&["run", "endless.sql"]);
+        running.wait_until("rows are written", |job| rows(job, "sink", "rows_out") > 0);
+        running.signal(signal);
+        running.end().exits(0).says(&["stopped"]);
+        assert!(!program.lines_below("out").is_empty());
+    }
+}
+
+#[test]
+fn stop_without_a_job_says_so() {
+    Program::new().run(&["stop"]).exits(2).says(&["HW-L003"]);
+    Program::new().run(&["stop", "nope"]).exits(2).says(&["nope"]);
+}

@@ -1,0 +1,102 @@
+//! What goes wrong is said clearly, with an exit code, and nothing is lost silently.
+
+use crate::program::Program;
+use std::process::Stdio;
+
+const SOURCE: &str = "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');";
+
+fn program(records: &str) -> Program {
+    let program = Program::new();
+    program.write("in.jsonl", records);
+    program
+}
+
+#[test]
+fn a_malformed_record_fails_the_job_with_file_and_line() {
+    let program = program("{\"k\":\"a\",\"v\":1}\n{\"k\":\"b\",\"v\":\n");
+    program.run_script(&format!("{SOURCE} SELECT k, v FROM t;")).exits(1).says(&["in.jsonl", "line 2", "HW-F"]);
+}
+
+#[test]
+fn ignored_parse_errors_are_counted_and_shown() {
+    let program = program("{\"k\":\"a\",\"v\":1}\nnonsense\n{\"k\":\"b\",\"v\":2}\n");
+    let source = SOURCE.replace("'json')", "'json', 'json.ignore-parse-errors' = 'true')");
+    let ran = program.run_script(&format!("{source} SELECT k, v FROM t;")).exits(0).says(&["rows_rejected=1", "HW-L008"]);
+    assert!(ran.out.contains("Received a total of 2 rows"), "{}", ran.out);
+}
+
+#[test]
+fn an_unknown_column_names_its_place_and_the_nearest() {
+    let ran = program("").run_script(&format!("{SOURCE}\nSELECT k,\n  vv FROM t;"));
+    ran.exits(2).says(&["vv", "'v'", "script.sql:3:3"]);
+}
+
+#[test]
+fn an_unknown_table_names_the_nearest() {
+    program("").run_script(&format!("{SOURCE}\nSELECT k FROM tt;")).exits(2).says(&["tt", "'t'", "script.sql:2:"]);
+}
+
+#[test]
+fn a_missing_and_an_unknown_option_are_reported_together() {
+    let sql = "CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'paht' = 'x', 'format' = 'json');";
+    Program::new().run_script(sql).exits(2).says(&["'paht'", "'path'", "missing"]);
+}
+
+#[test]
+fn an_unknown_connector_lists_the_known_ones() {
+    let sql = "CREATE TABLE t (k STRING) WITH ('connector' = 'filesytem');";
+    Program::new().run_script(sql).exits(2).says(&["filesytem", "filesystem", "datagen"]);
+}
+
+#[test]
+fn a_missing_path_is_named() {
+    Program::new().run_script(&format!("{SOURCE} SELECT k FROM t;")).exits(1).says(&["in.jsonl", "does not exist"]);
+}
+
+#[test]
+fn an_error_anywhere_writes_nothing() {
+    let program = program("{\"k\":\"a\",\"v\":1}\n");
+    let sink = "CREATE TABLE s (k STRING) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');";
+    program.run_script(&format!("{SOURCE} {sink} INSERT INTO s SELECT k FROM t; SELECT nothing FROM t;")).exits(2);
+    assert!(!program.path("out").exists());
+}
+
+#[test]
+fn a_full_device_fails_the_job() {
+    let program = program("{\"k\":\"a\",\"v\":1}\n");
+    program.write("script.sql", &format!("{SOURCE} SELECT k FROM t;"));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let output = program.command(&["run", "script.sql"]).stdout(Stdio::from(full)).output().expect("run");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("no space left"), "{err}");
+}
+
+#[test]
+fn a_division_by_zero_fails_the_job() {
+    let program = program("{\"k\":\"a\",\"v\":0}\n");
+    program.run_script(&format!("{SOURCE} SELECT 1 / v FROM t;")).exits(1).says(&["zero"]);
+}
+
+#[test]
+fn a_missing_variable_is_named_with_its_place() {
+    let ran = Program::new().run_script("SELECT 1;\nSELECT '${NAME}';");
+    ran.exits(2).says(&["NAME", "-D NAME=", "script.sql:2:"]);
+}
+
+#[test]
+fn a_table_of_a_connector_that_cannot_run_yet_is_refused() {
+    let sql = "CREATE TABLE t (k STRING) WITH ('connector' = 'kafka', 'topic' = 'x', 'properties.bootstrap.servers' = '127.0.0.1:1', 'format' = 'json', 'scan.startup.mode' = 'earliest-offset'); SELECT * FROM t;";
+    Program::new().run_script(sql).exits(1).says(&["kafka"]);
+}
+
+#[test]
+fn messages_are_chinese_when_the_script_or_the_locale_says_so() {
+    let ran = program("").run_script(&format!("SET 'highwater.language' = 'zh'; {SOURCE} SELECT nope FROM t;")).exits(2);
+    assert!(ran.err.contains("错误[HW-P") && ran.err.contains("修复"), "{}", ran.err);
+}
+
+#[test]
+fn a_script_that_starts_nothing_says_so() {
+    program("").run_script(SOURCE).exits(2).says(&["HW-L002"]);
+}

@@ -1,0 +1,9 @@
+//! The program as a user runs it: scripts, exit codes, standard output and standard error.
+
+mod catalogue;
+mod control;
+mod errors;
+mod minute_gmv;
+mod output;
+mod program;
+mod traps;

@@ -1,0 +1,213 @@
+//! The step after `SqlToRel`: literals in the place of their markers, common types, group windows as window tables.
+
+use super::coerce::{coerce_expression, coerce_union, sql_type_of};
+use super::markers::{WindowPart, as_window_marker};
+use super::windows::{check_multiple, interval_ms, plain_sql};
+use crate::bridge::external;
+use crate::codes;
+use crate::literal::as_literal;
+use crate::nodes::{WINDOW_COLUMNS, WindowTableNode};
+use base::function::FunctionContext;
+use base::plan::WindowKind;
+use base::{Error, LogicalType};
+use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion_common::{Column, DFSchema, Result};
+use datafusion_expr::Expr;
+use datafusion_expr::expr_rewriter::NamePreserver;
+use datafusion_expr::logical_plan::{Aggregate, LogicalPlan, Projection};
+use datafusion_expr::utils::merge_schema;
+use std::sync::Arc;
+
+/// Finishes a plan of `SqlToRel`.
+pub fn analyze(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
+    let plan = plan.transform_up(|plan| node(plan, functions).map(Transformed::yes))?.data;
+    check_markers(&plan)?;
+    Ok(plan)
+}
+
+/// Replaces the markers of literals.
+pub fn replace_literals(expr: Expr) -> Result<Transformed<Expr>> {
+    expr.transform_up(|expr| {
+        if let Expr::ScalarFunction(call) = &expr
+            && let Some(literal) = as_literal(&call.func)
+        {
+            return Ok(Transformed::yes(literal.to_expr()));
+        }
+        Ok(Transformed::no(expr))
+    })
+}
+
+fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
+    if let LogicalPlan::Union(union) = plan {
+        return coerce_union(union, functions);
+    }
+    let schema = match &plan {
+        LogicalPlan::TableScan(scan) => DFSchema::clone(&scan.projected_schema),
+        other => merge_schema(&other.inputs()),
+    };
+    let condition = match &plan {
+        LogicalPlan::Filter(filter) if matches!(filter.input.as_ref(), LogicalPlan::Aggregate(_)) => Some("HAVING"),
+        LogicalPlan::Filter(_) => Some("WHERE"),
+        _ => None,
+    };
+    let preserver = NamePreserver::new(&plan);
+    let plan = plan
+        .map_expressions(|expr| {
+            let name = preserver.save(&expr);
+            let expr = replace_literals(expr)?.data;
+            let coerced = coerce_expression(expr, &schema, functions)?;
+            check_types(&coerced.data, condition, &schema)?;
+            Ok(Transformed::yes(name.restore(coerced.data)))
+        })?
+        .data
+        .recompute_schema()?;
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => group_window(aggregate),
+        other => Ok(other),
+    }
+}
+
+/// Types that DataFusion does not ask for: conditions and FILTER clauses.
+fn check_types(expr: &Expr, condition: Option<&'static str>, schema: &DFSchema) -> Result<()> {
+    let boolean = |expr: &Expr, clause: &'static str| {
+        let sql_type = sql_type_of(expr, schema)?;
+        match sql_type.logical {
+            LogicalType::Boolean | LogicalType::Null => Ok(()),
+            other => Err(external(Error::new(&codes::NOT_BOOLEAN, &[("clause", &clause), ("type", &other)]))),
+        }
+    };
+    match condition {
+        Some(clause) => boolean(expr, clause)?,
+        None => {
+            sql_type_of(expr, schema)?;
+        }
+    }
+    expr.apply(|part| {
+        if let Expr::AggregateFunction(call) = part
+            && let Some(filter) = &call.params.filter
+        {
+            boolean(filter, "FILTER")?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}
+
+/// `GROUP BY TUMBLE(ts, size)` as an aggregate over a window table; the output columns keep their names.
+fn group_window(aggregate: Aggregate) -> Result<LogicalPlan> {
+    let mut window: Option<(&'static str, Vec<Expr>)> = None;
+    for key in &aggregate.group_expr {
+        let Expr::ScalarFunction(call) = key else { continue };
+        let Some(marker) = as_window_marker(&call.func) else { continue };
+        match &window {
+            None => window = Some((marker.window, call.args.clone())),
+            Some((name, arguments)) if *name == marker.window && *arguments == call.args => {}
+            Some(_) => return Err(external(Error::unsupported("GROUP BY with several windows"))),
+        }
+    }
+    let Some((name, arguments)) = window else { return Ok(LogicalPlan::Aggregate(aggregate)) };
+    let (time, kind) = window_of(name, &arguments)?;
+    let schema = aggregate.schema.clone();
+    let keys: Vec<Expr> = aggregate
+        .group_expr
+        .iter()
+        .map(|key| match key {
+            Expr::ScalarFunction(call) => match as_window_marker(&call.func) {
+                Some(marker) => Expr::Column(Column::new_unqualified(match marker.part {
+                    WindowPart::Start => WINDOW_COLUMNS[0],
+                    WindowPart::End => WINDOW_COLUMNS[1],
+                    WindowPart::Rowtime => WINDOW_COLUMNS[2],
+                })),
+                None => key.clone(),
+            },
+            _ => key.clone(),
+        })
+        .collect();
+    let partition = match kind {
+        WindowKind::Session { .. } => keys
+            .iter()
+            .filter_map(|key| match key {
+                Expr::Column(column)
+                    if column.relation.is_some() || !WINDOW_COLUMNS.contains(&column.name.as_str()) =>
+                {
+                    Some(column.clone())
+                }
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let input = Arc::unwrap_or_clone(aggregate.input);
+    let node = WindowTableNode::try_new(input, kind, 0, time, partition, true)?.into_plan();
+    let windowed = Aggregate::try_new(Arc::new(node), keys, aggregate.aggr_expr)?;
+    let names = windowed
+        .schema
+        .iter()
+        .zip(schema.iter())
+        .map(|((qualifier, field), (wanted_qualifier, wanted))| {
+            let column = Expr::Column(Column::from((qualifier, field)));
+            if qualifier == wanted_qualifier && field.name() == wanted.name() {
+                column
+            } else {
+                column.alias_qualified(wanted_qualifier.cloned(), wanted.name())
+            }
+        })
+        .collect();
+    Ok(LogicalPlan::Projection(Projection::try_new(names, Arc::new(LogicalPlan::Aggregate(windowed)))?))
+}
+
+fn window_of(name: &str, arguments: &[Expr]) -> Result<(Column, WindowKind)> {
+    let wrong = |problem: &str| {
+        let example = match name {
+            "TUMBLE" => "TUMBLE(ts, INTERVAL '1' MINUTE)",
+            "HOP" => "HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE): slide, then size",
+            _ => "SESSION(ts, INTERVAL '10' MINUTE)",
+        };
+        external(Error::new(
+            &codes::WINDOW_ARGUMENT,
+            &[("function", &name), ("problem", &problem), ("example", &example)],
+        ))
+    };
+    let Some((Expr::Column(time), sizes)) = arguments.split_first() else {
+        return Err(wrong("the first argument is the time column"));
+    };
+    let sizes: Vec<i64> = sizes
+        .iter()
+        .map(|size| interval_ms(size).filter(|ms| *ms > 0))
+        .collect::<Option<_>>()
+        .ok_or_else(|| wrong("the other arguments are positive intervals of days to seconds"))?;
+    let kind = match (name, sizes.as_slice()) {
+        ("TUMBLE", [size_ms]) => WindowKind::Tumble { size_ms: *size_ms },
+        ("HOP", [slide_ms, size_ms]) => WindowKind::Hop { slide_ms: *slide_ms, size_ms: *size_ms },
+        ("SESSION", [gap_ms]) => WindowKind::Session { gap_ms: *gap_ms },
+        _ => return Err(wrong("the number of arguments does not fit")),
+    };
+    check_multiple(name, &kind).map_err(external)?;
+    Ok((time.clone(), kind))
+}
+
+/// A marker that is left has no window in GROUP BY.
+fn check_markers(plan: &LogicalPlan) -> Result<()> {
+    let mut found = None;
+    plan.apply(|plan| {
+        plan.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                if let Expr::ScalarFunction(call) = expr
+                    && let Some(marker) = as_window_marker(&call.func)
+                {
+                    let arguments = call.args.iter().map(plain_sql).collect::<Vec<_>>().join(", ");
+                    found = Some((call.func.name().to_string(), marker.window, arguments));
+                    return Ok(TreeNodeRecursion::Stop);
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    match found {
+        None => Ok(()),
+        Some((function, window, arguments)) => Err(external(Error::new(
+            &codes::WINDOW_AUXILIARY,
+            &[("function", &function), ("window", &window), ("arguments", &arguments)],
+        ))),
+    }
+}

@@ -1,0 +1,140 @@
+use crate::binder::{self, Binder};
+use crate::session::Session;
+use crate::test_support::{execute, session};
+use base::{Error, Result};
+use datafusion_expr::LogicalPlan;
+
+const TABLES: &str = "CREATE TABLE orders (id INT, k STRING, v INT, price DECIMAL(10, 2), ts TIMESTAMP(3), \
+    plain TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'test'); \
+    CREATE VIEW sums AS SELECT k, SUM(v) AS s FROM orders GROUP BY k;";
+
+fn orders() -> Session {
+    let mut session = session();
+    execute(&mut session, TABLES).unwrap();
+    session
+}
+
+fn bind(session: &Session, sql: &str) -> Result<LogicalPlan> {
+    let syntax::Statement::Query(query) = syntax::parse_statement(sql).map_err(Error::internal)? else {
+        return Err(Error::internal("no query"));
+    };
+    Binder::new(&session.catalogs, session.function_context()?, None).query(&query)
+}
+
+fn row(sql: &str) -> String {
+    let plan = bind(&orders(), sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let before = Binder::row_type(&plan).unwrap();
+    let optimized = binder::optimize(plan).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    assert_eq!(before.to_string(), Binder::row_type(&optimized).unwrap().to_string(), "{sql}");
+    before.to_string()
+}
+
+fn code(sql: &str) -> &'static str {
+    bind(&orders(), sql).expect_err(sql).code()
+}
+
+#[test]
+fn columns_are_named_and_typed_as_in_flink() {
+    for (sql, expected) in [
+        ("SELECT v, v FROM orders", "v INT, v0 INT"),
+        ("SELECT v + 1, k FROM orders", "EXPR$0 INT, k STRING"),
+        (
+            "SELECT 1, 'abc', 0.1, 1e3",
+            "EXPR$0 INT NOT NULL, EXPR$1 CHAR(3) NOT NULL, EXPR$2 DECIMAL(2, 1) NOT NULL, EXPR$3 DOUBLE NOT NULL",
+        ),
+        ("SELECT price * v AS t FROM orders", "t DECIMAL(21, 2)"),
+        ("SELECT CAST(v AS STRING) AS s, TRY_CAST(k AS INT) AS i FROM orders", "s STRING, i INT"),
+        ("SELECT ts FROM orders", "ts TIMESTAMP(3) *ROWTIME*"),
+        ("SELECT ts - INTERVAL '5' SECOND AS a FROM orders", "a TIMESTAMP(3)"),
+        ("SELECT CASE WHEN v > 1 THEN 1 ELSE price END AS c FROM orders", "c DECIMAL(12, 2)"),
+        ("SELECT CASE v WHEN 1 THEN 'a' ELSE 'bcd' END AS c FROM orders", "c VARCHAR(3) NOT NULL"),
+        ("SELECT k, COUNT(*) AS c, SUM(v) AS s FROM orders GROUP BY k", "k STRING, c BIGINT NOT NULL, s INT"),
+        ("SELECT * FROM (VALUES (1, 'a'), (2, 'bc')) AS t (a, b)", "a INT NOT NULL, b VARCHAR(2) NOT NULL"),
+        ("SELECT v FROM orders UNION ALL SELECT price FROM orders", "v DECIMAL(12, 2)"),
+        ("SELECT k FROM orders WHERE v IN (1, 2) AND v BETWEEN 1 AND 3", "k STRING"),
+        ("SELECT s FROM sums WHERE k = 'x'", "s INT"),
+        ("WITH x AS (SELECT k, v FROM orders) SELECT o.k FROM x AS o", "k STRING"),
+        ("SELECT PROCTIME() AS p, CURRENT_DATE AS d", "p TIMESTAMP_LTZ(3) NOT NULL, d DATE NOT NULL"),
+    ] {
+        assert_eq!(row(sql), expected, "{sql}");
+    }
+}
+
+#[test]
+fn window_functions() {
+    let expected = "k STRING, s TIMESTAMP(3) NOT NULL, c BIGINT NOT NULL";
+    for sql in [
+        "SELECT k, window_start AS s, COUNT(*) AS c FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end",
+        "SELECT k, window_start AS s, COUNT(*) AS c FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL 1 MINUTE) GROUP BY k, window_start, window_end",
+        "SELECT k, window_start AS s, COUNT(*) AS c FROM TABLE(TUMBLE(DATA => TABLE orders, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end",
+        "SELECT k, TUMBLE_START(ts, INTERVAL '1' MINUTE) AS s, COUNT(*) AS c FROM orders GROUP BY k, TUMBLE(ts, INTERVAL 1 MINUTE)",
+        "SELECT k, HOP_START(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE) AS s, COUNT(*) AS c FROM orders GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE), k",
+    ] {
+        assert_eq!(row(sql), expected, "{sql}");
+    }
+    assert_eq!(
+        row("SELECT TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS r FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"),
+        "r TIMESTAMP(3) *ROWTIME*"
+    );
+}
+
+#[test]
+fn the_same_interval_gives_the_same_plan() {
+    let plan = |size: &str| {
+        let sql = format!(
+            "SELECT k, window_start, SUM(v) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL {size} MINUTE)) \
+             GROUP BY k, window_start, window_end"
+        );
+        binder::optimize(bind(&orders(), &sql).unwrap()).unwrap().display_indent_schema().to_string()
+    };
+    assert_eq!(plan("'1'"), plan("1"));
+}
+
+#[test]
+fn group_keys_are_not_widened() {
+    let plan =
+        bind(&orders(), "SELECT k, COUNT(*) FROM (SELECT k, SUM(v) AS s FROM orders GROUP BY k) GROUP BY k").unwrap();
+    let text = plan.display_indent().to_string();
+    assert!(text.contains("groupBy=[[k]]") || text.contains("groupBy=[[orders.k]]"), "{text}");
+    assert_eq!(code("SELECT k, s, COUNT(*) FROM (SELECT k, SUM(v) AS s FROM orders GROUP BY k) GROUP BY k"), "HW-P031");
+    assert_eq!(code("SELECT k, s, COUNT(*) FROM sums GROUP BY k"), "HW-P031");
+    assert_eq!(code("WITH x AS (SELECT k, SUM(v) AS s FROM orders GROUP BY k) SELECT s FROM x GROUP BY k"), "HW-P031");
+}
+
+#[test]
+fn what_flink_refuses_is_refused() {
+    for (sql, expected) in [
+        ("SELECT kk FROM orders", "HW-P005"),
+        ("SELECT nothing FROM orders", "HW-P006"),
+        ("SELECT k FROM order_lines", "HW-P002"),
+        ("SELECT k FROM ordrs", "HW-P003"),
+        ("SELECT v FROM orders GROUP BY k", "HW-P031"),
+        ("SELECT k, COUNT(*) FROM orders GROUP BY 1", "HW-P031"),
+        ("SELECT UPPER(k) AS u, COUNT(*) FROM orders GROUP BY u", "HW-P032"),
+        ("SELECT k, COUNT(*) AS c FROM orders GROUP BY k HAVING c > 1", "HW-P032"),
+        ("SELECT NULL AS x", "HW-P033"),
+        ("SELECT * FROM (VALUES (1), (NULL)) AS t (a)", "HW-P033"),
+        ("SELECT COUNTT(v) FROM orders", "HW-P029"),
+        ("SELECT CASE WHEN v THEN 1 END FROM orders", "HW-P046"),
+        ("SELECT k FROM orders WHERE v", "HW-P046"),
+        ("SELECT k, COUNT(*) FILTER (WHERE v) FROM orders GROUP BY k", "HW-P046"),
+        ("SELECT v FROM orders UNION ALL SELECT ts FROM orders", "HW-P045"),
+        ("SELECT COUNT(*) FROM orders GROUP BY TUMBLE(plain, INTERVAL '1' MINUTE)", "HW-P041"),
+        ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(plain), INTERVAL '1' MINUTE))", "HW-P041"),
+        ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts)))", "HW-P042"),
+        ("SELECT * FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '3' MINUTE))", "HW-P043"),
+        ("SELECT ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) FROM orders", "HW-I002"),
+        ("SELECT k FROM orders WHERE v IN (SELECT v FROM orders)", "HW-I002"),
+        ("SELECT k FROM orders INTERSECT SELECT k FROM orders", "HW-I002"),
+    ] {
+        assert_eq!(code(sql), expected, "{sql}: {}", bind(&orders(), sql).expect_err(sql));
+    }
+    assert!(bind(&orders(), "SELECT k FROM orders WHERE v = '1'").is_err());
+    let wrong = "SELECT TUMBLE_START(ts, INTERVAL '2' MINUTE) FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)";
+    assert!(bind(&orders(), wrong).is_err());
+}
+
+#[test]
+fn a_shadowed_alias_is_the_column() {
+    assert_eq!(row("SELECT UPPER(k) AS v, COUNT(*) AS c FROM orders GROUP BY k, v"), "v STRING, c BIGINT NOT NULL");
+}

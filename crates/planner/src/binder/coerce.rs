@@ -1,0 +1,170 @@
+//! Common types: the branches of CASE, the items of IN, the inputs of UNION, the cells of VALUES.
+
+use crate::bridge::{external, scalar_udf};
+use crate::cast::CastFunction;
+use crate::codes;
+use base::function::FunctionContext;
+use base::types::TYPE_KEY;
+use base::{Error, LogicalType, SqlType};
+use datafusion_common::metadata::FieldMetadata;
+use datafusion_common::tree_node::{Transformed, TreeNode};
+use datafusion_common::{Column, DFSchema, Result, ScalarValue};
+use datafusion_expr::expr::{Case, InList};
+use datafusion_expr::logical_plan::{LogicalPlan, Projection, Union};
+use datafusion_expr::{Expr, ExprSchemable};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The SQL type of an expression; NULL for a bare NULL.
+pub fn sql_type_of(expr: &Expr, schema: &DFSchema) -> Result<SqlType> {
+    let (_, field) = expr.to_field(schema)?;
+    if field.data_type().is_null() {
+        return Ok(LogicalType::Null.nullable());
+    }
+    SqlType::from_arrow(&field).map_err(external)
+}
+
+/// The common type of values.
+///
+/// # Errors
+/// There is none; `place` says where, for people.
+pub fn common_sql_type(types: &[SqlType], place: &str) -> base::Result<SqlType> {
+    functions::common_type(types).ok_or_else(|| no_common_type(types, place))
+}
+
+fn no_common_type(types: &[SqlType], place: &str) -> Error {
+    let mut names: Vec<String> = Vec::new();
+    for sql_type in types {
+        let name = sql_type.logical.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let example = names.first().cloned().unwrap_or_default();
+    Error::new(&codes::NO_COMMON_TYPE, &[("where", &place), ("types", &names.join(", ")), ("example", &example)])
+}
+
+/// A literal of an SQL type.
+pub fn typed_literal(value: ScalarValue, logical: &LogicalType) -> Expr {
+    let metadata: BTreeMap<String, String> = [(TYPE_KEY.into(), logical.to_string())].into();
+    Expr::Literal(value, Some(FieldMetadata::from(metadata)))
+}
+
+/// NULL of a type.
+pub fn typed_null(logical: &LogicalType) -> Result<Expr> {
+    Ok(typed_literal(ScalarValue::try_from(&logical.arrow())?, logical))
+}
+
+/// `expr` as a value of type `to`: itself, a literal where it is constant, else a cast.
+pub fn cast_to(expr: Expr, from: &SqlType, to: &SqlType, functions: &FunctionContext) -> Result<Expr> {
+    if from.logical == to.logical {
+        return Ok(expr);
+    }
+    if from.logical == LogicalType::Null {
+        return typed_null(&to.logical);
+    }
+    if let Expr::Literal(value, _) = &expr {
+        let array = value.to_array_of_size(1)?;
+        if let Ok(cast) = functions::cast(&array, from, to, false, functions) {
+            return Ok(typed_literal(ScalarValue::try_from_array(&cast, 0)?, &to.logical));
+        }
+    }
+    Ok(scalar_udf(CastFunction::create(to, false), functions).call(vec![expr]))
+}
+
+/// Gives CASE and IN one type each.
+pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
+    expr.transform_up(|expr| match expr {
+        Expr::Case(case) => coerce_case(case, schema, functions),
+        Expr::InList(list) => coerce_in(list, schema, functions),
+        other => Ok(Transformed::no(other)),
+    })
+}
+
+fn coerce_case(mut case: Case, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
+    for (when, _) in &case.when_then_expr {
+        let sql_type = sql_type_of(when, schema)?;
+        if !matches!(sql_type.logical, LogicalType::Boolean | LogicalType::Null) {
+            let error = Error::new(&codes::NOT_BOOLEAN, &[("clause", &"WHEN"), ("type", &sql_type.logical)]);
+            return Err(external(error));
+        }
+    }
+    let branches = case.when_then_expr.iter().map(|(_, then)| then.as_ref()).chain(case.else_expr.as_deref());
+    let types = branches.map(|branch| sql_type_of(branch, schema)).collect::<Result<Vec<_>>>()?;
+    let common = common_sql_type(&types, "CASE").map_err(external)?;
+    if common.logical == LogicalType::Null {
+        return Err(external(Error::new(&codes::BARE_NULL, &[("type", &"STRING")])));
+    }
+    let mut changed = false;
+    let branches = case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()).chain(case.else_expr.as_deref_mut());
+    for (branch, from) in branches.zip(&types) {
+        if from.logical != common.logical {
+            let taken = std::mem::replace(branch, Expr::Literal(ScalarValue::Null, None));
+            *branch = cast_to(taken, from, &common, functions)?;
+            changed = true;
+        }
+    }
+    // The type of CASE is told by Arrow's type alone; what Arrow cannot say is added by a cast that changes no value.
+    let plain = LogicalType::from_arrow_type(&common.arrow()).map_err(external)?;
+    let case = Expr::Case(case);
+    if plain != common.logical {
+        let typed = scalar_udf(CastFunction::create(&common, false), functions).call(vec![case]);
+        return Ok(Transformed::yes(typed));
+    }
+    Ok(Transformed::new_transformed(case, changed))
+}
+
+fn coerce_in(list: InList, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
+    let operand = sql_type_of(&list.expr, schema)?;
+    let types = list.list.iter().map(|item| sql_type_of(item, schema)).collect::<Result<Vec<_>>>()?;
+    let mut target = operand.clone();
+    for item in &types {
+        target = functions::comparison_type(&target, item)
+            .ok_or_else(|| external(no_common_type(&[operand.clone(), item.clone()], "IN")))?;
+    }
+    let InList { expr, list, negated } = list;
+    let expr = cast_to(*expr, &operand, &target, functions)?;
+    let list = list
+        .into_iter()
+        .zip(&types)
+        .map(|(item, from)| cast_to(item, from, &target, functions))
+        .collect::<Result<_>>()?;
+    Ok(Transformed::yes(Expr::InList(InList { expr: Box::new(expr), list, negated })))
+}
+
+/// Gives the inputs of a UNION the same column types and names.
+pub fn coerce_union(union: Union, functions: &FunctionContext) -> Result<LogicalPlan> {
+    let width = union.schema.fields().len();
+    let mut targets = Vec::with_capacity(width);
+    for column in 0..width {
+        let types = union
+            .inputs
+            .iter()
+            .map(|input| SqlType::from_arrow(input.schema().field(column)).map_err(external))
+            .collect::<Result<Vec<_>>>()?;
+        targets.push(common_sql_type(&types, &format!("column {} of UNION", column + 1)).map_err(external)?);
+    }
+    let inputs =
+        union.inputs.into_iter().map(|input| cast_columns(input, &targets, functions)).collect::<Result<Vec<_>>>()?;
+    Ok(LogicalPlan::Union(Union::try_new(inputs)?))
+}
+
+fn cast_columns(input: Arc<LogicalPlan>, targets: &[SqlType], functions: &FunctionContext) -> Result<Arc<LogicalPlan>> {
+    let schema = input.schema().clone();
+    let mut changed = false;
+    let mut columns = Vec::with_capacity(targets.len());
+    for ((qualifier, field), target) in schema.iter().zip(targets) {
+        let from = SqlType::from_arrow(field).map_err(external)?;
+        let column = Expr::Column(Column::from((qualifier, field)));
+        columns.push(if from.logical == target.logical {
+            column
+        } else {
+            changed = true;
+            cast_to(column, &from, target, functions)?.alias(field.name())
+        });
+    }
+    if !changed {
+        return Ok(input);
+    }
+    Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(columns, input)?)))
+}

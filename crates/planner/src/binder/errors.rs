@@ -1,0 +1,158 @@
+//! DataFusion's binding errors as ours, with the place of the name that they are about.
+
+use super::positions::{Places, Positions, locate};
+use super::provider::plain_error;
+use super::rewrite::GROUP_WINDOWS;
+use crate::codes;
+use arrow::datatypes::DataType;
+use base::nearest::nearest;
+use base::{Error, LogicalType};
+use datafusion_common::{Column, DataFusionError, SchemaError};
+use syntax::Span;
+
+/// What is known about the statement that failed.
+pub struct Scene<'a> {
+    /// Where names stand.
+    pub places: &'a Places,
+    /// The script.
+    pub positions: Option<&'a Positions<'a>>,
+    /// Aliases that GROUP BY or HAVING tried to use.
+    pub hidden_aliases: &'a [(String, &'static str, String, Span)],
+}
+
+/// Our error for one of DataFusion's.
+pub fn translate(error: DataFusionError, scene: &Scene<'_>) -> Error {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(error) => place(*error, scene),
+            Err(other) => Error::new(&codes::BIND, &[("reason", &other)]),
+        },
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => translate(*inner, scene),
+        DataFusionError::Collection(errors) => match errors.into_iter().next() {
+            Some(first) => translate(first, scene),
+            None => Error::internal("an empty list of errors"),
+        },
+        DataFusionError::Shared(inner) => match std::sync::Arc::try_unwrap(inner) {
+            Ok(inner) => translate(inner, scene),
+            Err(inner) => inspect(&inner, scene),
+        },
+        DataFusionError::SchemaError(error, _) => schema_error(&error, scene),
+        other => inspect(&other, scene),
+    }
+}
+
+/// An error that cannot be taken apart.
+fn inspect(error: &DataFusionError, scene: &Scene<'_>) -> Error {
+    let root = error.find_root();
+    if let DataFusionError::External(inner) = root
+        && let Some(error) = inner.downcast_ref::<Error>()
+    {
+        return place(error.clone(), scene);
+    }
+    if let DataFusionError::SchemaError(error, _) = root {
+        return schema_error(error, scene);
+    }
+    if let Some(name) = misplaced_window(&plain_error(root)) {
+        let problem = "it belongs into GROUP BY, or into FROM as a table function";
+        let example = format!("GROUP BY {name}(...), or FROM TABLE({name}(TABLE t, DESCRIPTOR(ts), ...))");
+        return Error::new(
+            &codes::WINDOW_ARGUMENT,
+            &[("function", &name), ("problem", &problem), ("example", &example)],
+        );
+    }
+    if let DataFusionError::NotImplemented(feature) = root {
+        return Error::unsupported(feature);
+    }
+    let text = plain_error(root);
+    if let Some(column) = not_grouped(&text) {
+        let name = column.rsplit('.').next().unwrap_or(&column).trim_end_matches('\u{1}').to_string();
+        let error = Error::new(&codes::NOT_GROUPED, &[("name", &name)]);
+        return at_column(error, None, &name, scene);
+    }
+    if let Some((_, arrow)) =
+        text.split_once("non-boolean predicate").and_then(|(_, rest)| rest.split_once("returning "))
+        && let Ok(arrow) = arrow.trim().parse::<DataType>()
+        && let Ok(logical) = LogicalType::from_arrow_type(&arrow)
+    {
+        return Error::new(&codes::NOT_BOOLEAN, &[("clause", &"WHERE"), ("type", &logical)]);
+    }
+    let reason = text.trim_start_matches("Error during planning: ").trim_start_matches("Execution error: ").to_string();
+    Error::new(&codes::BIND, &[("reason", &reason)])
+}
+
+/// The window function of "Invalid function 'TUMBLE'".
+fn misplaced_window(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("Invalid function '")?;
+    let name = rest.split_once('\'')?.0;
+    (GROUP_WINDOWS.contains(&name) || name == "CUMULATE").then(|| name.to_string())
+}
+
+/// The column of "Column in SELECT must be in GROUP BY ..." and its likes.
+fn not_grouped(text: &str) -> Option<String> {
+    if !text.contains("must appear in the GROUP BY clause") && !text.contains("must be in GROUP BY") {
+        return None;
+    }
+    let (_, rest) = text.split_once("column \"")?;
+    Some(rest.split_once('"')?.0.to_string())
+}
+
+fn schema_error(error: &SchemaError, scene: &Scene<'_>) -> Error {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => unknown_column(field, valid_fields, scene),
+        SchemaError::AmbiguousReference { field } => {
+            let error = Error::new(&codes::AMBIGUOUS_COLUMN, &[("name", &field.name)]);
+            at_column(error, None, &field.name, scene)
+        }
+        other => Error::new(&codes::BIND, &[("reason", other)]),
+    }
+}
+
+fn unknown_column(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error {
+    let hidden = scene.hidden_aliases.iter().find(|(alias, ..)| *alias == column.name && column.relation.is_none());
+    if let Some((alias, clause, expression, span)) = hidden {
+        let error =
+            Error::new(&codes::GROUP_BY_ALIAS, &[("clause", clause), ("name", alias), ("expression", expression)]);
+        return locate(error, scene.positions, *span);
+    }
+    let qualifier = column.relation.as_ref().map(|relation| relation.table().to_string());
+    let mut names: Vec<&str> = Vec::new();
+    for valid in valid {
+        if !names.contains(&valid.name.as_str()) && !valid.name.contains('\u{1}') {
+            names.push(&valid.name);
+        }
+    }
+    let near = nearest(&column.name, names.iter().copied());
+    let shown = match &qualifier {
+        Some(table) => format!("{table}.{}", column.name),
+        None => column.name.clone(),
+    };
+    let columns = names.join(", ");
+    let error = if near.is_empty() {
+        Error::new(&codes::UNKNOWN_COLUMN_LIST, &[("name", &shown), ("columns", &columns)])
+    } else {
+        Error::new(&codes::UNKNOWN_COLUMN, &[("name", &shown), ("nearest", &near.join(", ")), ("columns", &columns)])
+    };
+    at_column(error, qualifier.as_deref(), &column.name, scene)
+}
+
+fn at_column(error: Error, qualifier: Option<&str>, name: &str, scene: &Scene<'_>) -> Error {
+    match scene.places.find_column(qualifier, name) {
+        Some(span) => locate(error, scene.positions, span),
+        None => error,
+    }
+}
+
+/// Gives an error that knows a table or column by name its place.
+fn place(error: Error, scene: &Scene<'_>) -> Error {
+    if error.location().is_some() {
+        return error;
+    }
+    let table = error.argument("name").or_else(|| error.argument("table"));
+    let span = table
+        .and_then(|name| scene.places.find_table(name))
+        .or_else(|| error.argument("column").and_then(|name| scene.places.find_column(None, name)));
+    match span {
+        Some(span) => locate(error, scene.positions, span),
+        None => error,
+    }
+}

@@ -1,0 +1,216 @@
+//! What `SqlToRel` asks while it binds a statement: tables, functions, operators.
+
+use super::Binder;
+use super::markers::window_marker;
+use super::rewrite::FIELD_FUNCTION;
+use super::windows::FlinkRelations;
+use crate::bridge::{aggregate_udf, external, scalar_udf};
+use crate::cast::CastFunction;
+use crate::catalog::CatalogObject;
+use crate::literal::Literal;
+use crate::table_source::CatalogTableSource;
+use crate::time_functions::hidden_function;
+use arrow::datatypes::{DataType, SchemaRef};
+use base::function::FunctionContext;
+use datafusion_common::config::ConfigOptions;
+use datafusion_common::{Column, DFSchema, DataFusionError, Result, TableReference, not_impl_err};
+use datafusion_expr::planner::{
+    ContextProvider, ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RelationPlanner,
+};
+use datafusion_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, TableSource, WindowUDF};
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use syntax::ast::BinaryOperator;
+
+/// The context of one statement.
+pub struct Provider<'a> {
+    binder: &'a Binder<'a>,
+    literals: HashMap<String, Arc<ScalarUDF>>,
+    planners: Vec<Arc<dyn ExprPlanner>>,
+    relations: Vec<Arc<dyn RelationPlanner>>,
+    options: ConfigOptions,
+}
+
+impl<'a> Provider<'a> {
+    /// A context with the literals of a rewritten statement.
+    pub fn new(binder: &'a Binder<'a>, literals: HashMap<String, Arc<ScalarUDF>>) -> Provider<'a> {
+        let mut options = ConfigOptions::new();
+        options.sql_parser.enable_ident_normalization = false;
+        Provider {
+            binder,
+            literals,
+            planners: vec![Arc::new(Operators { context: binder.functions.clone() })],
+            relations: vec![Arc::new(FlinkRelations::new(binder.functions.clone()))],
+            options,
+        }
+    }
+}
+
+/// A scalar function for DataFusion, from the registry or the planner.
+pub fn scalar(name: &str, context: &FunctionContext) -> Option<Arc<ScalarUDF>> {
+    functions::scalar(name).or_else(|| hidden_function(name)).map(|function| scalar_udf(function, context))
+}
+
+impl ContextProvider for Provider<'_> {
+    fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
+        let parts: Vec<String> = match &name {
+            TableReference::Bare { table } => vec![table.to_string()],
+            TableReference::Partial { schema, table } => vec![schema.to_string(), table.to_string()],
+            TableReference::Full { catalog, schema, table } => {
+                vec![catalog.to_string(), schema.to_string(), table.to_string()]
+            }
+        };
+        let path = self.binder.catalogs.path(&parts).map_err(external)?;
+        match self.binder.catalogs.object(&path).map_err(external)? {
+            CatalogObject::Table(table) => {
+                crate::table::check_readable(table).map_err(external)?;
+                Ok(Arc::new(CatalogTableSource::new(table.clone())))
+            }
+            CatalogObject::View(view) => {
+                let plan = self.binder.bind_view(view).map_err(external)?;
+                Ok(Arc::new(ViewSource { schema: plan.schema().inner().clone(), plan }))
+            }
+        }
+    }
+
+    fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        &self.planners
+    }
+
+    fn get_relation_planners(&self) -> &[Arc<dyn RelationPlanner>] {
+        &self.relations
+    }
+
+    fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        if let Some(literal) = self.literals.get(name) {
+            return Some(literal.clone());
+        }
+        if let Some(cast) = CastFunction::from_name(name) {
+            return cast.ok().map(|function| scalar_udf(function, &self.binder.functions));
+        }
+        window_marker(name).or_else(|| scalar(name, &self.binder.functions))
+    }
+
+    fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        functions::aggregate(name).map(aggregate_udf)
+    }
+
+    fn get_window_meta(&self, _name: &str) -> Option<Arc<WindowUDF>> {
+        None
+    }
+
+    fn get_variable_type(&self, _names: &[String]) -> Option<DataType> {
+        None
+    }
+
+    fn options(&self) -> &ConfigOptions {
+        &self.options
+    }
+
+    fn udf_names(&self) -> Vec<String> {
+        functions::scalar_names().into_iter().map(String::from).collect()
+    }
+
+    fn udaf_names(&self) -> Vec<String> {
+        functions::aggregate_names().into_iter().map(String::from).collect()
+    }
+
+    fn udwf_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A view: DataFusion puts its plan in the place of the scan.
+#[derive(Debug)]
+struct ViewSource {
+    schema: SchemaRef,
+    plan: LogicalPlan,
+}
+
+impl TableSource for ViewSource {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
+        Some(Cow::Borrowed(&self.plan))
+    }
+}
+
+/// Operators as calls of our functions; AND and OR stay, because the optimizer splits conditions at them.
+#[derive(Debug)]
+struct Operators {
+    context: FunctionContext,
+}
+
+impl Operators {
+    fn call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        match scalar(name, &self.context) {
+            Some(function) => Ok(function.call(arguments)),
+            None => not_impl_err!("operator {name}"),
+        }
+    }
+}
+
+impl ExprPlanner for Operators {
+    fn plan_binary_op(&self, raw: RawBinaryExpr, _schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let name = match raw.op {
+            BinaryOperator::And | BinaryOperator::Or => return Ok(PlannerResult::Original(raw)),
+            BinaryOperator::Plus => "+",
+            BinaryOperator::Minus => "-",
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::Modulo => "%",
+            BinaryOperator::Eq => "=",
+            BinaryOperator::NotEq => "<>",
+            BinaryOperator::Lt => "<",
+            BinaryOperator::LtEq => "<=",
+            BinaryOperator::Gt => ">",
+            BinaryOperator::GtEq => ">=",
+            BinaryOperator::StringConcat => "||",
+            ref other => {
+                let feature = format!("the operator {other}");
+                return Err(external(base::Error::unsupported(feature)));
+            }
+        };
+        self.call(name, vec![raw.left, raw.right]).map(PlannerResult::Planned)
+    }
+
+    /// `r.a.b`: fields of a row.
+    fn plan_compound_identifier(
+        &self,
+        field: &arrow::datatypes::Field,
+        qualifier: Option<&TableReference>,
+        nested_names: &[String],
+    ) -> Result<PlannerResult<Vec<Expr>>> {
+        let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+        nested_names
+            .iter()
+            .try_fold(column, |row, name| self.call(FIELD_FUNCTION, vec![row, Literal::string(name).to_expr()]))
+            .map(PlannerResult::Planned)
+    }
+
+    /// `COUNT(*)` is COUNT without arguments.
+    fn plan_aggregate(&self, mut raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        #[expect(deprecated, reason = "the only name that this version has for it")]
+        let is_star = matches!(raw.args.as_slice(), [Expr::Wildcard { .. }]);
+        if is_star {
+            raw.args.clear();
+        }
+        if !raw.order_by.is_empty() {
+            return Err(external(base::Error::unsupported("ORDER BY in an aggregate function")));
+        }
+        Ok(PlannerResult::Original(raw))
+    }
+}
+
+/// The names of columns as people write them.
+pub fn plain_error(error: &DataFusionError) -> String {
+    error.strip_backtrace().lines().next().unwrap_or_default().to_string()
+}

@@ -1,0 +1,510 @@
+//! The first step of binding: the syntax tree is rewritten into what `SqlToRel` understands as Flink means it.
+//!
+//! Literals become markers with Flink's types, forms with a syntax of their own become plain function calls, unnamed columns
+//! get Flink's names (`EXPR$0`, `a0`), group windows become their markers, VALUES becomes a relation. What cannot be bound is refused
+//! here by name, with its place.
+
+use super::literals;
+use super::positions::{Places, Positions, locate};
+use super::select;
+use crate::cast::{CAST_PREFIX, TRY_CAST_PREFIX};
+use crate::codes;
+use crate::literal::Literal;
+use crate::time_functions::{CURRENT_WATERMARK, PROCESSING_TIME, WATERMARK, clock_function};
+use base::nearest::nearest;
+use base::{Error, Result, SqlType};
+use datafusion_expr::ScalarUDF;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use syntax::Span;
+use syntax::ast::{
+    AccessExpr, CastKind, CeilFloorKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Query, Spanned, Subscript, TableFactor, TableVersion, UnaryOperator, Value,
+    VisitMut, VisitorMut,
+};
+
+/// The relation that VALUES becomes; its arguments are [`ROW_MARKER`] calls.
+pub const VALUES_MARKER: &str = "$VALUES";
+/// A row of [`VALUES_MARKER`].
+pub const ROW_MARKER: &str = "$ROW";
+/// Functions that only a group window gives a meaning.
+pub const GROUP_WINDOWS: [&str; 3] = ["TUMBLE", "HOP", "SESSION"];
+/// Access to an element of an array or a value of a map.
+pub const ITEM_FUNCTION: &str = "ITEM";
+/// Access to a field of a row by its name.
+pub const FIELD_FUNCTION: &str = "FIELD";
+
+/// A call of a function whose name is matched as it is.
+pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::with_quote('`', name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect(),
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+/// A string literal that is not rewritten yet.
+pub fn text(text: impl Into<String>) -> Expr {
+    Expr::Value(Value::SingleQuotedString(text.into()).into())
+}
+
+/// The name of a function in upper case, if it has one part.
+pub fn function_name(function: &Function) -> Option<String> {
+    match function.name.0.as_slice() {
+        [part] => part.as_ident().map(|ident| ident.value.to_uppercase()),
+        _ => None,
+    }
+}
+
+/// The unnamed and named expression arguments of a call.
+pub fn call_arguments(function: &Function) -> Vec<(Option<String>, Expr)> {
+    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
+    list.args
+        .iter()
+        .filter_map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some((None, expr.clone())),
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), .. } => {
+                Some((Some(name.value.to_uppercase()), expr.clone()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Rewrites one statement.
+pub struct Rewriter<'a> {
+    /// Where the statement stands.
+    pub positions: Option<&'a Positions<'a>>,
+    /// Where its names stand.
+    pub places: &'a Places,
+    /// Its literals by the name of their marker.
+    pub literals: HashMap<String, Arc<ScalarUDF>>,
+    /// Aliases of SELECT that GROUP BY or HAVING seem to refer to: alias, clause, expression, place.
+    pub hidden_aliases: Vec<(String, &'static str, String, Span)>,
+    /// Things worth saying.
+    pub warnings: Vec<Error>,
+    error: Option<Error>,
+}
+
+type Flow = ControlFlow<()>;
+
+impl<'a> Rewriter<'a> {
+    /// A rewriter for one statement.
+    pub fn new(positions: Option<&'a Positions<'a>>, places: &'a Places) -> Rewriter<'a> {
+        Rewriter {
+            positions,
+            places,
+            literals: HashMap::new(),
+            hidden_aliases: Vec::new(),
+            warnings: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Rewrites a query or an expression.
+    ///
+    /// # Errors
+    /// What cannot be bound.
+    pub fn rewrite(&mut self, tree: &mut impl VisitMut) -> Result<()> {
+        let _ = tree.visit(self);
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn check<T>(&mut self, result: Result<T>, span: Span) -> ControlFlow<(), T> {
+        match result {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => {
+                self.error = Some(locate(error, self.positions, span));
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn marker(&mut self, literal: Literal) -> Expr {
+        let name = literal.sql.clone();
+        self.literals.entry(name.clone()).or_insert_with(|| literal.marker());
+        call(&name, Vec::new())
+    }
+
+    fn expression(&mut self, expr: &mut Expr) -> Result<()> {
+        let taken = std::mem::replace(expr, Expr::Value(Value::Null.into()));
+        *expr = match taken {
+            Expr::Nested(inner) | Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => {
+                let mut inner = *inner;
+                self.expression(&mut inner)?;
+                inner
+            }
+            Expr::Value(value) => match literals::value(&value.value)? {
+                Some(literal) => self.marker(literal),
+                None => Expr::Value(value),
+            },
+            Expr::Interval(interval) => self.marker(literals::interval(&interval)?),
+            Expr::TypedString(typed) => self.marker(literals::typed(&typed)?),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match *expr {
+                Expr::Value(value) if matches!(value.value, Value::Number(..)) => {
+                    let Value::Number(digits, _) = &value.value else { return Ok(()) };
+                    self.marker(literals::number(digits, true)?)
+                }
+                operand => call("NEG", vec![operand]),
+            },
+            Expr::Cast { kind, expr, data_type, .. } => cast(kind, *expr, &data_type)?,
+            Expr::Function(function) => self.function(function)?,
+            Expr::Identifier(ident) => {
+                self.places.column(std::slice::from_ref(&ident));
+                Expr::Identifier(ident)
+            }
+            Expr::CompoundIdentifier(parts) => {
+                self.places.column(&parts);
+                Expr::CompoundIdentifier(parts)
+            }
+            Expr::CompoundFieldAccess { root, access_chain } => access(*root, access_chain)?,
+            other => form(other)?,
+        };
+        Ok(())
+    }
+
+    fn function(&mut self, mut function: Function) -> Result<Expr> {
+        let Some(name) = function_name(&function) else {
+            return Err(Error::new(&codes::UNKNOWN_FUNCTION_PLAIN, &[("name", &function.name)]));
+        };
+        if name.starts_with('$') || self.literals.contains_key(&name) {
+            if name == syntax::dialect::MINUS
+                && let [(_, left), (_, right), ..] = call_arguments(&function).as_slice()
+            {
+                return Ok(binary(left.clone(), syntax::ast::BinaryOperator::Minus, right.clone()));
+            }
+            if name == syntax::dialect::TABLE
+                && let Some((None, Expr::CompoundIdentifier(parts))) = call_arguments(&function).first()
+                && let Some((first, last)) = parts.first().zip(parts.last())
+            {
+                self.places.table(&last.value, first.span);
+            }
+            return Ok(Expr::Function(function));
+        }
+        if let Some(kind) = name.strip_prefix("IS_JSON_") {
+            let operand = call_arguments(&function).into_iter().map(|(_, operand)| operand).collect();
+            return Ok(call(&format!("IS JSON {kind}"), operand));
+        }
+        if function.over.is_some() {
+            let feature = match name.as_str() {
+                "ROW_NUMBER" | "RANK" | "DENSE_RANK" => format!("{name}() OVER: Top-N and deduplication"),
+                _ => format!("{name}(...) OVER: over aggregation"),
+            };
+            return Err(Error::unsupported(feature));
+        }
+        if !function.within_group.is_empty() {
+            return Err(Error::unsupported("WITHIN GROUP"));
+        }
+        if function.null_treatment.is_some() {
+            return Err(Error::unsupported("IGNORE NULLS and RESPECT NULLS"));
+        }
+        if let FunctionArguments::List(list) = &mut function.args {
+            if let Some(clause) = list.clauses.first() {
+                return Err(Error::unsupported(format!("{clause} in the arguments of {name}")));
+            }
+            fold_json_clauses(&mut list.args);
+            if matches!(name.as_str(), "TIMESTAMPADD" | "TIMESTAMPDIFF") {
+                unit_argument(&mut list.args);
+            }
+        }
+        if let Some(target) = clock_function(&name) {
+            let now = call(PROCESSING_TIME, Vec::new());
+            return Ok(match target {
+                None => now,
+                Some(target) => call(&format!("{CAST_PREFIX}{target}"), vec![now]),
+            });
+        }
+        if name == CURRENT_WATERMARK
+            && let FunctionArguments::List(list) = &mut function.args
+        {
+            list.args.truncate(1);
+            list.args.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(call(WATERMARK, Vec::new()))));
+        }
+        let is_cast = name.starts_with(CAST_PREFIX) || name.starts_with(TRY_CAST_PREFIX);
+        if !is_cast && !is_known_function(&name) {
+            return Err(unknown_function(&name));
+        }
+        let span = function.name.span();
+        let mut ident = Ident::with_quote('`', name);
+        ident.span = span;
+        function.name = ObjectName::from(vec![ident]);
+        Ok(Expr::Function(function))
+    }
+
+    fn table(&mut self, factor: &TableFactor) -> Result<()> {
+        match factor {
+            TableFactor::Table { name, version, sample, with_ordinality, .. } => {
+                if let Some(part) = name.0.last().and_then(|part| part.as_ident()) {
+                    self.places.table(&part.value, name.span());
+                }
+                for hint in syntax::table_hints(factor) {
+                    self.hint(&hint)?;
+                }
+                match version {
+                    Some(TableVersion::ForSystemTimeAsOf(_)) => {
+                        return Err(Error::unsupported(
+                            "FOR SYSTEM_TIME AS OF: temporal join, lookup join, time travel",
+                        ));
+                    }
+                    Some(_) => return Err(Error::unsupported("time travel")),
+                    None => {}
+                }
+                if sample.is_some() || *with_ordinality {
+                    return Err(Error::unsupported("TABLESAMPLE and WITH ORDINALITY"));
+                }
+                Ok(())
+            }
+            TableFactor::Derived { lateral: false, sample: None, .. }
+            | TableFactor::TableFunction { .. }
+            | TableFactor::NestedJoin { .. } => Ok(()),
+            TableFactor::Derived { .. } => Err(Error::unsupported("LATERAL subqueries")),
+            TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
+            TableFactor::Function { .. } => Err(Error::unsupported("LATERAL TABLE: table functions")),
+            TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
+            TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT and UNPIVOT")),
+            _ => Err(Error::unsupported("this kind of table in FROM")),
+        }
+    }
+
+    /// OPTIONS changes what a table is, so it is refused until it is built; other hints only tune.
+    pub fn hint(&mut self, hint: &syntax::Hint) -> Result<()> {
+        match hint.name.as_str() {
+            "OPTIONS" => Err(Error::unsupported("the hint OPTIONS")),
+            "STATE_TTL" => Err(Error::unsupported("the hint STATE_TTL")),
+            name => {
+                self.warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &name)]));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
+        let span = query.span();
+        let result = select::query(self, query);
+        self.check(result, span)
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
+        let span = factor.span();
+        let result = self.table(factor);
+        self.check(result, span)
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        let span = expr.span();
+        let result = self.expression(expr);
+        self.check(result, span)
+    }
+}
+
+/// Whether the registry or the planner itself knows a function.
+fn is_known_function(name: &str) -> bool {
+    functions::scalar(name).is_some()
+        || functions::aggregate(name).is_some()
+        || super::markers::is_group_window_function(name)
+        || GROUP_WINDOWS.contains(&name)
+        || matches!(name, "CUMULATE" | "DESCRIPTOR" | CURRENT_WATERMARK)
+}
+
+fn unknown_function(name: &str) -> Error {
+    let names = functions::scalar_names().into_iter().chain(functions::aggregate_names());
+    let near = nearest(name, names);
+    if near.is_empty() {
+        return Error::new(&codes::UNKNOWN_FUNCTION_PLAIN, &[("name", &name)]);
+    }
+    Error::new(&codes::UNKNOWN_FUNCTION, &[("name", &name), ("nearest", &near.join(", "))])
+}
+
+fn cast(kind: CastKind, operand: Expr, data_type: &DataType) -> Result<Expr> {
+    let name = match data_type {
+        DataType::Custom(_, arguments) if arguments.len() == 1 => arguments[0].clone(),
+        other => other.to_string(),
+    };
+    let target: SqlType = name.parse()?;
+    let prefix = match kind {
+        CastKind::TryCast | CastKind::SafeCast => TRY_CAST_PREFIX,
+        CastKind::Cast | CastKind::DoubleColon => CAST_PREFIX,
+    };
+    Ok(call(&format!("{prefix}{}", target.logical), vec![operand]))
+}
+
+/// `a[1]`, `m['k']`, `f(x).field`.
+fn access(root: Expr, chain: Vec<AccessExpr>) -> Result<Expr> {
+    chain.into_iter().try_fold(root, |root, step| match step {
+        AccessExpr::Subscript(Subscript::Index { index }) => Ok(call(ITEM_FUNCTION, vec![root, index])),
+        AccessExpr::Dot(Expr::Identifier(name)) => Ok(call(FIELD_FUNCTION, vec![root, text(name.value)])),
+        other => Err(Error::unsupported(format!("the access path {other}"))),
+    })
+}
+
+/// Forms with a syntax of their own as calls; their operands are rewritten afterwards.
+fn form(expr: Expr) -> Result<Expr> {
+    let not = |expr: Expr, negated: bool| match negated {
+        true => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(expr) },
+        false => expr,
+    };
+    Ok(match expr {
+        Expr::Extract { field, expr, .. } => call("EXTRACT", vec![text(unit_name(&field)), *expr]),
+        Expr::Floor { expr, field } => floor("FLOOR", *expr, field),
+        Expr::Ceil { expr, field } => floor("CEIL", *expr, field),
+        Expr::Trim { expr, trim_where, trim_what, trim_characters: None } => {
+            let place = trim_where.map_or_else(|| "BOTH".to_string(), |place| place.to_string());
+            let characters = trim_what.map_or_else(|| text(" "), |characters| *characters);
+            call("TRIM", vec![text(place), characters, *expr])
+        }
+        Expr::Position { expr, r#in } => call("POSITION", vec![*expr, *r#in]),
+        Expr::Substring { expr, substring_from, substring_for, .. } => {
+            let mut arguments = vec![*expr, substring_from.map_or_else(|| number(1), |from| *from)];
+            arguments.extend(substring_for.map(|length| *length));
+            call("SUBSTRING", arguments)
+        }
+        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+            let mut arguments = vec![*expr, *overlay_what, *overlay_from];
+            arguments.extend(overlay_for.map(|length| *length));
+            call("OVERLAY", arguments)
+        }
+        Expr::Between { expr, negated, low, high } => {
+            let lower = binary(*expr.clone(), syntax::ast::BinaryOperator::GtEq, *low);
+            let upper = binary(*expr, syntax::ast::BinaryOperator::LtEq, *high);
+            not(binary(lower, syntax::ast::BinaryOperator::And, upper), negated)
+        }
+        Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+            not(like("LIKE", *expr, *pattern, escape_char), negated)
+        }
+        Expr::SimilarTo { negated, expr, pattern, escape_char } => {
+            not(like("SIMILAR TO", *expr, *pattern, escape_char), negated)
+        }
+        Expr::IsDistinctFrom(left, right) => call("IS DISTINCT FROM", vec![*left, *right]),
+        Expr::IsNotDistinctFrom(left, right) => not(call("IS DISTINCT FROM", vec![*left, *right]), true),
+        Expr::Case { case_token, end_token, operand: Some(operand), mut conditions, else_result } => {
+            for when in &mut conditions {
+                let value = std::mem::replace(&mut when.condition, Expr::Value(Value::Null.into()));
+                when.condition = binary(*operand.clone(), syntax::ast::BinaryOperator::Eq, value);
+            }
+            Expr::Case { case_token, end_token, operand: None, conditions, else_result }
+        }
+        Expr::Array(array) => call("ARRAY", array.elem),
+        Expr::Tuple(elements) => call("ROW", elements),
+        Expr::InSubquery { .. } => return Err(Error::unsupported("IN (SELECT ...): semi join")),
+        Expr::Exists { .. } => return Err(Error::unsupported("EXISTS (SELECT ...): semi join")),
+        Expr::Subquery(query) => Expr::Subquery(query),
+        Expr::GroupingSets(_) | Expr::Cube(_) | Expr::Rollup(_) => {
+            return Err(Error::unsupported("GROUPING SETS, CUBE and ROLLUP"));
+        }
+        other @ (Expr::BinaryOp { .. }
+        | Expr::UnaryOp { .. }
+        | Expr::Case { .. }
+        | Expr::InList { .. }
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotUnknown(_)) => other,
+        other => return Err(Error::unsupported(format!("the expression {other}"))),
+    })
+}
+
+fn binary(left: Expr, op: syntax::ast::BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
+}
+
+fn number(value: i32) -> Expr {
+    Expr::Value(Value::Number(value.to_string(), false).into())
+}
+
+fn like(name: &str, operand: Expr, pattern: Expr, escape: Option<Value>) -> Expr {
+    let mut arguments = vec![operand, pattern];
+    arguments.extend(escape.map(|escape| Expr::Value(escape.into())));
+    call(name, arguments)
+}
+
+fn floor(name: &str, operand: Expr, kind: CeilFloorKind) -> Expr {
+    match kind {
+        CeilFloorKind::DateTimeField(syntax::ast::DateTimeField::NoDateTime) => call(name, vec![operand]),
+        CeilFloorKind::DateTimeField(field) => call(name, vec![operand, text(unit_name(&field))]),
+        CeilFloorKind::Scale(scale) => call(name, vec![operand, Expr::Value(scale.into())]),
+    }
+}
+
+/// `TIMESTAMPADD(DAY, ..)`: the unit is no column.
+fn unit_argument(arguments: &mut [FunctionArg]) {
+    if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = arguments.first_mut()
+        && let Expr::Identifier(unit) = first
+    {
+        *first = text(unit.value.to_uppercase());
+    }
+}
+
+/// The name of a time unit in the singular, upper case.
+fn unit_name(field: &syntax::ast::DateTimeField) -> String {
+    let name = field.to_string().to_uppercase();
+    match name.strip_suffix('S') {
+        Some(singular) if singular != "CENTURIE" && !singular.is_empty() => singular.to_string(),
+        _ => name,
+    }
+}
+
+/// The clauses of a JSON function as one last string: `RETURNING INT DEFAULT 0 ON EMPTY NULL ON ERROR`.
+fn fold_json_clauses(arguments: &mut Vec<FunctionArg>) {
+    let mut clauses = Vec::new();
+    arguments.retain(|argument| {
+        let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument else { return true };
+        match json_clause(expr) {
+            Some(clause) => {
+                clauses.push(clause);
+                false
+            }
+            None => true,
+        }
+    });
+    if !clauses.is_empty() {
+        arguments.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(text(clauses.join(" ")))));
+    }
+}
+
+fn json_clause(expr: &Expr) -> Option<String> {
+    use syntax::dialect::{ON_EMPTY, ON_ERROR, ON_NULL, RETURNING, WRAPPER, marker_arguments};
+    let plain = |expr: &Expr| match expr {
+        Expr::Value(value) => value.value.clone().into_string().unwrap_or_else(|| value.to_string()),
+        other => other.to_string(),
+    };
+    if let Some(arguments) = marker_arguments(expr, RETURNING) {
+        return Some(format!("RETURNING {}", plain(arguments.first()?)));
+    }
+    if let Some(arguments) = marker_arguments(expr, WRAPPER) {
+        return Some(match plain(arguments.first()?).as_str() {
+            "WITHOUT" => "WITHOUT WRAPPER".to_string(),
+            kind => format!("WITH {kind} WRAPPER"),
+        });
+    }
+    if let Some(arguments) = marker_arguments(expr, ON_NULL) {
+        return Some(format!("{} ON NULL", plain(arguments.first()?)));
+    }
+    for (marker, suffix) in [(ON_EMPTY, "ON EMPTY"), (ON_ERROR, "ON ERROR")] {
+        if let Some(arguments) = marker_arguments(expr, marker) {
+            let behavior = plain(arguments.first()?);
+            return Some(match arguments.get(1) {
+                Some(value) => format!("{behavior} {value} {suffix}"),
+                None => format!("{behavior} {suffix}"),
+            });
+        }
+    }
+    None
+}

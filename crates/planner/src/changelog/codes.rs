@@ -1,0 +1,79 @@
+//! What can be wrong between the changes that a query makes and the sink that takes them.
+
+use base::{Domain, ErrorCode, Text};
+
+/// An updating query into a sink that only appends.
+pub const APPEND_ONLY_SINK: ErrorCode = ErrorCode {
+    code: "HW-P520",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} only takes inserts, but the query updates its results",
+        why: "{operator} gives the changes {changelog}; connector '{connector}' cannot take back a row",
+        fix: "write into a connector that takes updates by key (for example 'upsert-kafka' or 'jdbc', with a PRIMARY KEY),\n\
+              or aggregate over a window: its results are final",
+    },
+    zh: Text {
+        what: "表 {table} 只接受插入，但该查询会更新结果",
+        why: "{operator} 产生变更 {changelog}；连接器 '{connector}' 无法撤回已写出的行",
+        fix: "请写入支持按主键更新的连接器（例如声明了 PRIMARY KEY 的 'upsert-kafka' 或 'jdbc'），\n\
+              或改用窗口聚合，其结果不再变化",
+    },
+};
+
+/// An upsert sink without a key.
+pub const UPSERT_SINK_KEY: ErrorCode = ErrorCode {
+    code: "HW-P521",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} needs a primary key to be written",
+        why: "connector '{connector}' writes changes by key",
+        fix: "add to CREATE TABLE {table}: PRIMARY KEY ({columns}) NOT ENFORCED",
+    },
+    zh: Text {
+        what: "写入表 {table} 需要主键",
+        why: "连接器 '{connector}' 按主键写入变更",
+        fix: "请在 CREATE TABLE {table} 中加上：PRIMARY KEY ({columns}) NOT ENFORCED",
+    },
+};
+
+/// A sink key that is more than the query's key (warning).
+pub const WIDER_SINK_KEY: ErrorCode = ErrorCode {
+    code: "HW-P522",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} has the primary key ({sink_key}), but the query has one row per {query_key}",
+        why: "whenever a row of the query moves to another ({sink_key}), the row with the earlier key is deleted \
+              (a tombstone in Kafka): table {table} keeps only the latest ({sink_key}) of each {query_key}",
+        fix: "to keep earlier rows, group by the key of the table: {suggestion}",
+    },
+    zh: Text {
+        what: "表 {table} 的主键是 ({sink_key})，而查询的每个 {query_key} 只有一行",
+        why: "当查询的一行换到另一个 ({sink_key}) 时，旧键的行会被删除（在 Kafka 中是 tombstone）：\
+              表 {table} 对每个 {query_key} 只保留最新的 ({sink_key})",
+        fix: "若要保留之前的行，请按表的主键分组：{suggestion}",
+    },
+};
+
+/// A query without a known key into a sink with a key (warning).
+pub const UNKNOWN_QUERY_KEY: ErrorCode = ErrorCode {
+    code: "HW-P523",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the query into table {table} updates rows, but has no key that the planner knows",
+        why: "table {table} has the primary key ({sink_key}); the last change of a key wins, and if two rows of the query \
+              share a key, deleting one deletes both",
+        fix: "declare the key where it comes from: PRIMARY KEY (...) NOT ENFORCED in the source table",
+    },
+    zh: Text {
+        what: "写入表 {table} 的查询会更新行，但规划器不知道它的键",
+        why: "表 {table} 的主键是 ({sink_key})；同一键以最后一次变更为准，若查询的两行具有相同的键，删除其一会一并删除",
+        fix: "请在源表中声明键：PRIMARY KEY (...) NOT ENFORCED",
+    },
+};
+
+/// Every code of this file.
+pub const CODES: &[&ErrorCode] = &[&APPEND_ONLY_SINK, &UPSERT_SINK_KEY, &WIDER_SINK_KEY, &UNKNOWN_QUERY_KEY];

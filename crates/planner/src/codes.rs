@@ -1,0 +1,816 @@
+//! Every problem that planning can report. HW-P001 to HW-P199 are binding and statements, HW-P200 on are lowering, changelog
+//! modes and EXPLAIN, which keep theirs in `codes_plan.rs`. What the parser finds is in [`crate::syntax_codes`].
+
+use base::{Domain, ErrorCode, Text};
+
+/// A name of too many parts.
+pub const BAD_NAME: ErrorCode = ErrorCode {
+    code: "HW-P001",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the name {name} has too many parts",
+        why: "a name is an object, a database and an object, or a catalog, a database and an object",
+        fix: "",
+    },
+    zh: Text {
+        what: "名称 {name} 的层级过多", why: "名称可写为 对象、数据库.对象 或 catalog.数据库.对象", fix: ""
+    },
+};
+
+/// A table that does not exist, and nothing similar does.
+pub const UNKNOWN_TABLE: ErrorCode = ErrorCode {
+    code: "HW-P002",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table or view {name} does not exist",
+        why: "names are case-sensitive",
+        fix: "the database has: {names}",
+    },
+    zh: Text { what: "表或视图 {name} 不存在", why: "名称区分大小写", fix: "数据库中有：{names}" },
+};
+
+/// A table that does not exist while a similar one does.
+pub const UNKNOWN_TABLE_NEAR: ErrorCode = ErrorCode {
+    code: "HW-P003",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table or view {name} does not exist",
+        why: "names are case-sensitive",
+        fix: "did you mean {names}?",
+    },
+    zh: Text { what: "表或视图 {name} 不存在", why: "名称区分大小写", fix: "是否想写 {names}？" },
+};
+
+/// A table in a database without tables.
+pub const NO_TABLES: ErrorCode = ErrorCode {
+    code: "HW-P004",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table or view {name} does not exist",
+        why: "{database} has no tables yet",
+        fix: "add CREATE TABLE {name} (...) WITH ('connector' = '...') before this statement",
+    },
+    zh: Text {
+        what: "表或视图 {name} 不存在",
+        why: "{database} 中还没有表",
+        fix: "请在该语句之前加上 CREATE TABLE {name} (...) WITH ('connector' = '...')",
+    },
+};
+
+/// A column that does not exist.
+pub const UNKNOWN_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P005",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {name} does not exist",
+        why: "column names are case-sensitive",
+        fix: "did you mean {nearest}? columns here: {columns}",
+    },
+    zh: Text {
+        what: "列 {name} 不存在", why: "列名区分大小写", fix: "是否想写 {nearest}？可用的列：{columns}"
+    },
+};
+
+/// A column that does not exist, and nothing similar does.
+pub const UNKNOWN_COLUMN_LIST: ErrorCode = ErrorCode {
+    code: "HW-P006",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {name} does not exist",
+        why: "column names are case-sensitive",
+        fix: "columns here: {columns}",
+    },
+    zh: Text { what: "列 {name} 不存在", why: "列名区分大小写", fix: "可用的列：{columns}" },
+};
+
+/// A column that several inputs have.
+pub const AMBIGUOUS_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P007",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {name} is ambiguous",
+        why: "more than one table of the query has it",
+        fix: "write it with its table, for example t.{name}",
+    },
+    zh: Text {
+        what: "列 {name} 有歧义", why: "查询中不止一张表有该列", fix: "请加上表名，例如 t.{name}"
+    },
+};
+
+/// An object of the wrong kind.
+pub const NOT_A_TABLE: ErrorCode = ErrorCode {
+    code: "HW-P008",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "{name} is {kind}, not a {wanted}", why: "", fix: "use the statement for {kind}" },
+    zh: Text { what: "{name} 是 {kind}，不是 {wanted}", why: "", fix: "请使用针对 {kind} 的语句" },
+};
+
+/// A catalog or database that does not exist.
+pub const UNKNOWN_SPACE: ErrorCode = ErrorCode {
+    code: "HW-P009",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{kind} {name} does not exist",
+        why: "",
+        fix: "SHOW CATALOGS and SHOW DATABASES list what there is",
+    },
+    zh: Text { what: "{kind} {name} 不存在", why: "", fix: "可用 SHOW CATALOGS 与 SHOW DATABASES 查看" },
+};
+
+/// An object that exists already.
+pub const ALREADY_EXISTS: ErrorCode = ErrorCode {
+    code: "HW-P010",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{kind} {name} already exists",
+        why: "",
+        fix: "add IF NOT EXISTS, drop it first, or use another name",
+    },
+    zh: Text {
+        what: "{kind} {name} 已存在", why: "", fix: "请加上 IF NOT EXISTS、先删除，或换一个名称"
+    },
+};
+
+/// The current database cannot be dropped.
+pub const DATABASE_IN_USE: ErrorCode = ErrorCode {
+    code: "HW-P011",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "database {name} is the current one", why: "", fix: "USE another database first" },
+    zh: Text { what: "数据库 {name} 正在使用", why: "", fix: "请先 USE 另一个数据库" },
+};
+
+/// A database with objects.
+pub const DATABASE_NOT_EMPTY: ErrorCode = ErrorCode {
+    code: "HW-P012",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "database {name} is not empty: it has {count} objects",
+        why: "",
+        fix: "add CASCADE to drop them too",
+    },
+    zh: Text {
+        what: "数据库 {name} 不为空：含 {count} 个对象", why: "", fix: "加上 CASCADE 可一并删除"
+    },
+};
+
+/// A table without a connector.
+pub const MISSING_CONNECTOR: ErrorCode = ErrorCode {
+    code: "HW-P013",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} names no connector",
+        why: "the WITH clause has no 'connector' option",
+        fix: "add 'connector' = '...', one of: {known}",
+    },
+    zh: Text {
+        what: "表 {table} 没有指定连接器",
+        why: "WITH 子句中没有 'connector' 选项",
+        fix: "请加上 'connector' = '...'，可选：{known}",
+    },
+};
+
+/// An unknown connector.
+pub const UNKNOWN_CONNECTOR: ErrorCode = ErrorCode {
+    code: "HW-P014",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "unknown connector '{connector}'", why: "this build has the connectors: {known}", fix: "{hint}" },
+    zh: Text {
+        what: "未知的连接器 '{connector}'", why: "当前版本支持的连接器：{known}", fix: "{hint}"
+    },
+};
+
+/// An option value that is still a placeholder.
+pub const PLACEHOLDER_OPTION: ErrorCode = ErrorCode {
+    code: "HW-P015",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "option '{key}' of table {table} is still a placeholder: '{value}'",
+        why: "a template was pasted without its real values",
+        fix: "put the real value in, or a variable that -D sets",
+    },
+    zh: Text {
+        what: "表 {table} 的选项 '{key}' 仍是占位符：'{value}'",
+        why: "粘贴模板后没有填入真实值",
+        fix: "请填入真实值，或使用由 -D 设置的变量",
+    },
+};
+
+/// A metadata key that the connector does not have.
+pub const UNKNOWN_METADATA: ErrorCode = ErrorCode {
+    code: "HW-P016",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} has no metadata '{key}'",
+        why: "connector '{connector}' offers: {known}",
+        fix: "{hint}",
+    },
+    zh: Text {
+        what: "表 {table} 没有元数据 '{key}'", why: "连接器 '{connector}' 提供：{known}", fix: "{hint}"
+    },
+};
+
+/// A metadata column whose type does not fit.
+pub const METADATA_TYPE: ErrorCode = ErrorCode {
+    code: "HW-P017",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "metadata column {column} cannot be {declared}",
+        why: "'{key}' is {actual}",
+        fix: "declare it as {actual}",
+    },
+    zh: Text {
+        what: "元数据列 {column} 的类型不能是 {declared}",
+        why: "'{key}' 的类型是 {actual}",
+        fix: "请声明为 {actual}",
+    },
+};
+
+/// A metadata column that cannot be written.
+pub const METADATA_READ_ONLY: ErrorCode = ErrorCode {
+    code: "HW-P018",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "metadata column {column} cannot be written",
+        why: "'{key}' of connector '{connector}' is read-only",
+        fix: "add VIRTUAL: {column} {declared} METADATA FROM '{key}' VIRTUAL",
+    },
+    zh: Text {
+        what: "元数据列 {column} 不可写",
+        why: "连接器 '{connector}' 的 '{key}' 是只读的",
+        fix: "请加上 VIRTUAL：{column} {declared} METADATA FROM '{key}' VIRTUAL",
+    },
+};
+
+/// A column declared twice.
+pub const DUPLICATE_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P019",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "column {name} is declared twice", why: "", fix: "rename one of them" },
+    zh: Text { what: "列 {name} 重复声明", why: "", fix: "请修改其中一个的名称" },
+};
+
+/// A primary key without NOT ENFORCED.
+pub const ENFORCED_KEY: ErrorCode = ErrorCode {
+    code: "HW-P020",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the PRIMARY KEY of table {table} must be NOT ENFORCED",
+        why: "the data is outside: nobody can enforce the key",
+        fix: "write PRIMARY KEY ({columns}) NOT ENFORCED",
+    },
+    zh: Text {
+        what: "表 {table} 的 PRIMARY KEY 必须是 NOT ENFORCED",
+        why: "数据在外部系统中，无法强制主键约束",
+        fix: "请写成 PRIMARY KEY ({columns}) NOT ENFORCED",
+    },
+};
+
+/// A primary key column that cannot be one.
+pub const KEY_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P021",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {name} cannot be part of the PRIMARY KEY of table {table}",
+        why: "{why}",
+        fix: "a key names physical columns of the table",
+    },
+    zh: Text {
+        what: "列 {name} 不能作为表 {table} 的 PRIMARY KEY", why: "{why}", fix: "主键只能由表的物理列组成"
+    },
+};
+
+/// A WATERMARK on a column that does not exist.
+pub const WATERMARK_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P022",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "WATERMARK refers to column {name}, which table {table} does not have",
+        why: "columns: {columns}",
+        fix: "write WATERMARK FOR one of them, or add the column: {name} TIMESTAMP(3)",
+    },
+    zh: Text {
+        what: "WATERMARK 引用的列 {name} 在表 {table} 中不存在",
+        why: "可用的列：{columns}",
+        fix: "请改为其中一列，或增加列：{name} TIMESTAMP(3)",
+    },
+};
+
+/// A WATERMARK on a column that is no timestamp.
+pub const WATERMARK_TYPE: ErrorCode = ErrorCode {
+    code: "HW-P023",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "WATERMARK needs a TIMESTAMP or TIMESTAMP_LTZ column, but {name} is {type}",
+        why: "a watermark is a point in time",
+        fix: "{fix}",
+    },
+    zh: Text {
+        what: "WATERMARK 需要 TIMESTAMP 或 TIMESTAMP_LTZ 列，但 {name} 是 {type}",
+        why: "watermark 是一个时间点",
+        fix: "{fix}",
+    },
+};
+
+/// A WATERMARK expression that is no timestamp.
+pub const WATERMARK_EXPRESSION: ErrorCode = ErrorCode {
+    code: "HW-P024",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the WATERMARK expression of {name} is {type}, but must be a timestamp",
+        why: "",
+        fix: "for example WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND",
+    },
+    zh: Text {
+        what: "{name} 的 WATERMARK 表达式类型是 {type}，但必须是时间戳",
+        why: "",
+        fix: "例如 WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND",
+    },
+};
+
+/// A partition column that does not exist.
+pub const PARTITION_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P025",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "PARTITIONED BY names column {name}, which table {table} does not have",
+        why: "columns: {columns}",
+        fix: "",
+    },
+    zh: Text {
+        what: "PARTITIONED BY 引用的列 {name} 在表 {table} 中不存在", why: "可用的列：{columns}", fix: ""
+    },
+};
+
+/// A table that cannot be written.
+pub const NOT_A_SINK: ErrorCode = ErrorCode {
+    code: "HW-P026",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot be written",
+        why: "connector '{connector}' only reads",
+        fix: "insert into a table whose connector writes, for example 'print' or 'filesystem'",
+    },
+    zh: Text {
+        what: "表 {table} 不可写",
+        why: "连接器 '{connector}' 只能读取",
+        fix: "请写入支持写的连接器，例如 'print' 或 'filesystem'",
+    },
+};
+
+/// A table that cannot be read.
+pub const NOT_A_SOURCE: ErrorCode = ErrorCode {
+    code: "HW-P027",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot be read",
+        why: "connector '{connector}' only writes",
+        fix: "read from a table whose connector reads, for example 'filesystem' or 'datagen'",
+    },
+    zh: Text {
+        what: "表 {table} 不可读",
+        why: "连接器 '{connector}' 只能写入",
+        fix: "请读取支持读的连接器，例如 'filesystem' 或 'datagen'",
+    },
+};
+
+/// A cast that does not exist.
+pub const BAD_CAST: ErrorCode = ErrorCode {
+    code: "HW-P028",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "cannot cast {from} to {to}", why: "Flink has no cast between these types", fix: "" },
+    zh: Text { what: "无法将 {from} 转换为 {to}", why: "Flink 没有这两种类型之间的转换", fix: "" },
+};
+
+/// An unknown function.
+pub const UNKNOWN_FUNCTION: ErrorCode = ErrorCode {
+    code: "HW-P029",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "unknown function {name}", why: "", fix: "did you mean {nearest}?" },
+    zh: Text { what: "未知的函数 {name}", why: "", fix: "是否想写 {nearest}？" },
+};
+
+/// An unknown function that resembles none.
+pub const UNKNOWN_FUNCTION_PLAIN: ErrorCode = ErrorCode {
+    code: "HW-P030",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "unknown function {name}", why: "", fix: "SHOW FUNCTIONS lists what there is" },
+    zh: Text { what: "未知的函数 {name}", why: "", fix: "可用 SHOW FUNCTIONS 查看全部函数" },
+};
+
+/// An expression that is not in GROUP BY.
+pub const NOT_GROUPED: ErrorCode = ErrorCode {
+    code: "HW-P031",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "expression {name} is not being grouped",
+        why: "with GROUP BY, every selected column is a group key or inside an aggregate function",
+        fix: "add {name} to GROUP BY, or aggregate it, for example MAX({name})",
+    },
+    zh: Text {
+        what: "表达式 {name} 未被分组",
+        why: "使用 GROUP BY 时，选出的列必须是分组键或位于聚合函数中",
+        fix: "请将 {name} 加入 GROUP BY，或使用聚合函数，例如 MAX({name})",
+    },
+};
+
+/// GROUP BY or HAVING refers to an alias of SELECT.
+pub const GROUP_BY_ALIAS: ErrorCode = ErrorCode {
+    code: "HW-P032",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{clause} cannot refer to the alias {name}",
+        why: "Flink evaluates {clause} before SELECT",
+        fix: "write the expression itself: {clause} {expression}",
+    },
+    zh: Text {
+        what: "{clause} 不能引用别名 {name}",
+        why: "Flink 先于 SELECT 计算 {clause}",
+        fix: "请直接写表达式：{clause} {expression}",
+    },
+};
+
+/// NULL without a type.
+pub const BARE_NULL: ErrorCode = ErrorCode {
+    code: "HW-P033",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "illegal use of NULL", why: "a bare NULL has no type", fix: "write CAST(NULL AS {type})" },
+    zh: Text {
+        what: "NULL 的用法不合法", why: "单独的 NULL 没有类型", fix: "请写 CAST(NULL AS {type})"
+    },
+};
+
+/// An INSERT with another number of columns than the query.
+pub const COLUMN_COUNT: ErrorCode = ErrorCode {
+    code: "HW-P034",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the query gives {given} columns, but table {table} takes {wanted}",
+        why: "query: {query}; table: {columns}",
+        fix: "name the columns that the query fills: INSERT INTO {table} ({suggestion}) ...",
+    },
+    zh: Text {
+        what: "查询给出 {given} 列，但表 {table} 需要 {wanted} 列",
+        why: "查询：{query}；表：{columns}",
+        fix: "请列出查询要填的列：INSERT INTO {table} ({suggestion}) ...",
+    },
+};
+
+/// Query columns whose types do not fit the sink.
+pub const COLUMN_TYPES: ErrorCode = ErrorCode {
+    code: "HW-P035",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "column types of the query do not fit table {table}", why: "{differences}", fix: "{fix}" },
+    zh: Text { what: "查询的列类型与表 {table} 不符", why: "{differences}", fix: "{fix}" },
+};
+
+/// An INSERT column list that names a wrong column.
+pub const INSERT_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P036",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "table {table} has no column {name} to insert into", why: "{why}", fix: "columns: {columns}" },
+    zh: Text { what: "表 {table} 没有可写入的列 {name}", why: "{why}", fix: "可写的列：{columns}" },
+};
+
+/// A NOT NULL column that an INSERT leaves out.
+pub const MISSING_NOT_NULL: ErrorCode = ErrorCode {
+    code: "HW-P037",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {name} of table {table} is NOT NULL, but the INSERT leaves it out",
+        why: "a left-out column is filled with NULL",
+        fix: "add {name} to the column list and to the query",
+    },
+    zh: Text {
+        what: "表 {table} 的列 {name} 为 NOT NULL，但 INSERT 没有写入它",
+        why: "未列出的列会填入 NULL",
+        fix: "请在列清单和查询中加入 {name}",
+    },
+};
+
+/// An unknown session option.
+pub const UNKNOWN_SESSION_OPTION: ErrorCode = ErrorCode {
+    code: "HW-P038",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "unknown option '{key}'", why: "", fix: "did you mean '{nearest}'?" },
+    zh: Text { what: "未知的选项 '{key}'", why: "", fix: "是否想写 '{nearest}'？" },
+};
+
+/// An unknown session option that resembles none.
+pub const UNKNOWN_SESSION_OPTION_PLAIN: ErrorCode = ErrorCode {
+    code: "HW-P039",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "unknown option '{key}'",
+        why: "nothing in this version reads it",
+        fix: "remove the line; SET; lists the options that are set",
+    },
+    zh: Text {
+        what: "未知的选项 '{key}'", why: "当前版本没有使用它", fix: "请删除该行；SET; 可列出已设置的选项"
+    },
+};
+
+/// A session option without an effect (warning).
+pub const INERT_OPTION: ErrorCode = ErrorCode {
+    code: "HW-P040",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "option '{key}' has no effect here", why: "{reason}", fix: "" },
+    zh: Text { what: "选项 '{key}' 在此不起作用", why: "{reason}", fix: "" },
+};
+
+/// A window over a column that is no time attribute.
+pub const NOT_TIME_ATTRIBUTE: ErrorCode = ErrorCode {
+    code: "HW-P041",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{function} needs a time attribute, but {column} is {type}",
+        why: "windows are cut by event time, which a WATERMARK makes known",
+        fix: "add to CREATE TABLE: WATERMARK FOR {column} AS {column} - INTERVAL '5' SECOND",
+    },
+    zh: Text {
+        what: "{function} 需要时间属性列，但 {column} 的类型是 {type}",
+        why: "窗口按事件时间划分，而事件时间由 WATERMARK 声明",
+        fix: "请在 CREATE TABLE 中加上：WATERMARK FOR {column} AS {column} - INTERVAL '5' SECOND",
+    },
+};
+
+/// A wrong argument of a window function.
+pub const WINDOW_ARGUMENT: ErrorCode = ErrorCode {
+    code: "HW-P042",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "wrong arguments of {function}: {problem}", why: "", fix: "for example {example}" },
+    zh: Text { what: "{function} 的参数有误：{problem}", why: "", fix: "例如 {example}" },
+};
+
+/// A window size that is no multiple of its step.
+pub const WINDOW_MULTIPLE: ErrorCode = ErrorCode {
+    code: "HW-P043",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the size of {function} must be a multiple of its {step}",
+        why: "size {size_ms} ms, {step} {step_ms} ms",
+        fix: "",
+    },
+    zh: Text {
+        what: "{function} 的窗口大小必须是 {step} 的整数倍",
+        why: "窗口大小 {size_ms} ms，{step} {step_ms} ms",
+        fix: "",
+    },
+};
+
+/// TUMBLE_START and the like without their window.
+pub const WINDOW_AUXILIARY: ErrorCode = ErrorCode {
+    code: "HW-P044",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{function} needs the same window in GROUP BY",
+        why: "it reads the window that {window}(...) in GROUP BY makes",
+        fix: "add {window}({arguments}) to GROUP BY with equal arguments",
+    },
+    zh: Text {
+        what: "{function} 需要 GROUP BY 中有相同的窗口",
+        why: "它读取 GROUP BY 中 {window}(...) 的窗口",
+        fix: "请在 GROUP BY 中加上参数相同的 {window}({arguments})",
+    },
+};
+
+/// Values without a common type.
+pub const NO_COMMON_TYPE: ErrorCode = ErrorCode {
+    code: "HW-P045",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{where} mixes types that have no common type: {types}",
+        why: "Flink does not convert between them by itself",
+        fix: "add casts, for example CAST(... AS {example})",
+    },
+    zh: Text {
+        what: "{where} 的各个值没有共同类型：{types}",
+        why: "Flink 不会在它们之间自动转换",
+        fix: "请加上转换，例如 CAST(... AS {example})",
+    },
+};
+
+/// A condition that is not boolean.
+pub const NOT_BOOLEAN: ErrorCode = ErrorCode {
+    code: "HW-P046",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{clause} needs a BOOLEAN condition, but it is {type}",
+        why: "",
+        fix: "compare it with something",
+    },
+    zh: Text {
+        what: "{clause} 的条件必须是 BOOLEAN，但它是 {type}", why: "", fix: "请写成比较表达式"
+    },
+};
+
+/// A literal that is not valid.
+pub const BAD_LITERAL: ErrorCode = ErrorCode {
+    code: "HW-P047",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "invalid literal {literal}", why: "{why}", fix: "for example {example}" },
+    zh: Text { what: "无效的字面量 {literal}", why: "{why}", fix: "例如 {example}" },
+};
+
+/// Anything else that binding finds wrong.
+pub const BIND: ErrorCode = ErrorCode {
+    code: "HW-P048",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "the query cannot be planned: {reason}", why: "", fix: "" },
+    zh: Text { what: "查询无法规划：{reason}", why: "", fix: "" },
+};
+
+/// A view whose column list does not fit its query.
+pub const VIEW_COLUMNS: ErrorCode = ErrorCode {
+    code: "HW-P049",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "view {name} lists {listed} columns, but its query gives {given}",
+        why: "",
+        fix: "list one name per column of the query",
+    },
+    zh: Text {
+        what: "视图 {name} 列出 {listed} 列，但查询给出 {given} 列",
+        why: "",
+        fix: "请为查询的每一列给出一个名称",
+    },
+};
+
+/// A computed column that refers to another one.
+pub const COMPUTED_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P050",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "computed column {name} refers to computed column {other}",
+        why: "a computed column can use physical and metadata columns only",
+        fix: "write the expression of {other} in its place",
+    },
+    zh: Text {
+        what: "计算列 {name} 引用了计算列 {other}",
+        why: "计算列只能使用物理列和元数据列",
+        fix: "请用 {other} 的表达式替换它",
+    },
+};
+
+/// A statement set without INSERT.
+pub const EMPTY_SET: ErrorCode = ErrorCode {
+    code: "HW-P051",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "the statement set is empty", why: "", fix: "put one INSERT INTO or more between BEGIN and END" },
+    zh: Text { what: "语句集为空", why: "", fix: "请在 BEGIN 与 END 之间写入一条或多条 INSERT INTO" },
+};
+
+/// ON CONFLICT is accepted without an effect (warning).
+pub const ON_CONFLICT: ErrorCode = ErrorCode {
+    code: "HW-P052",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "ON CONFLICT DO {action} has no effect here", why: "the last change of a key wins", fix: "" },
+    zh: Text {
+        what: "ON CONFLICT DO {action} 在此不起作用", why: "同一 key 以最后一次变更为准", fix: ""
+    },
+};
+
+/// A hint that is not applied yet (warning).
+pub const OPTION_HINT: ErrorCode = ErrorCode {
+    code: "HW-P053",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "hint {hint} is not applied", why: "this version does not read it", fix: "" },
+    zh: Text { what: "提示 {hint} 未生效", why: "当前版本不读取它", fix: "" },
+};
+
+/// Batch mode is refused.
+pub const BATCH_MODE: ErrorCode = ErrorCode {
+    code: "HW-P054",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "'execution.runtime-mode' = 'batch' is not built yet",
+        why: "this version runs streaming jobs; bounded sources end by themselves",
+        fix: "remove the line: a job over bounded sources ends with the same final result",
+    },
+    zh: Text {
+        what: "尚不支持 'execution.runtime-mode' = 'batch'",
+        why: "当前版本只运行流作业；有界数据源会自行结束",
+        fix: "请删除该行：读取有界数据源的作业会以相同的最终结果结束",
+    },
+};
+
+/// A view that uses itself.
+pub const VIEW_CYCLE: ErrorCode = ErrorCode {
+    code: "HW-P055",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "view {name} uses itself", why: "", fix: "change its query" },
+    zh: Text { what: "视图 {name} 引用了自身", why: "", fix: "请修改它的查询" },
+};
+
+/// Every code of this file, for the catalogue page and its test.
+pub const CODES: &[&ErrorCode] = &[
+    &BAD_NAME,
+    &UNKNOWN_TABLE,
+    &UNKNOWN_TABLE_NEAR,
+    &NO_TABLES,
+    &UNKNOWN_COLUMN,
+    &UNKNOWN_COLUMN_LIST,
+    &AMBIGUOUS_COLUMN,
+    &NOT_A_TABLE,
+    &UNKNOWN_SPACE,
+    &ALREADY_EXISTS,
+    &DATABASE_IN_USE,
+    &DATABASE_NOT_EMPTY,
+    &MISSING_CONNECTOR,
+    &UNKNOWN_CONNECTOR,
+    &PLACEHOLDER_OPTION,
+    &UNKNOWN_METADATA,
+    &METADATA_TYPE,
+    &METADATA_READ_ONLY,
+    &DUPLICATE_COLUMN,
+    &ENFORCED_KEY,
+    &KEY_COLUMN,
+    &WATERMARK_COLUMN,
+    &WATERMARK_TYPE,
+    &WATERMARK_EXPRESSION,
+    &PARTITION_COLUMN,
+    &NOT_A_SINK,
+    &NOT_A_SOURCE,
+    &BAD_CAST,
+    &UNKNOWN_FUNCTION,
+    &UNKNOWN_FUNCTION_PLAIN,
+    &NOT_GROUPED,
+    &GROUP_BY_ALIAS,
+    &BARE_NULL,
+    &COLUMN_COUNT,
+    &COLUMN_TYPES,
+    &INSERT_COLUMN,
+    &MISSING_NOT_NULL,
+    &UNKNOWN_SESSION_OPTION,
+    &UNKNOWN_SESSION_OPTION_PLAIN,
+    &INERT_OPTION,
+    &NOT_TIME_ATTRIBUTE,
+    &WINDOW_ARGUMENT,
+    &WINDOW_MULTIPLE,
+    &WINDOW_AUXILIARY,
+    &NO_COMMON_TYPE,
+    &NOT_BOOLEAN,
+    &BAD_LITERAL,
+    &BIND,
+    &VIEW_COLUMNS,
+    &COMPUTED_COLUMN,
+    &EMPTY_SET,
+    &ON_CONFLICT,
+    &OPTION_HINT,
+    &BATCH_MODE,
+    &VIEW_CYCLE,
+];

@@ -1,0 +1,17 @@
+use super::*;
+
+#[test]
+fn a_marker_has_the_name_of_its_literal() {
+    let literal = Literal::string("it's");
+    let name = literal.to_expr().schema_name().to_string();
+    let marker = literal.clone().marker();
+    assert_eq!(marker.call(Vec::new()).schema_name().to_string(), name);
+    assert_eq!(as_literal(&marker), Some(&literal));
+}
+
+#[test]
+fn intervals_of_equal_length_are_equal() {
+    assert_eq!(Literal::day_time(60_000), Literal::day_time(60_000));
+    assert_eq!(Literal::day_time(500).sql, "INTERVAL '0.500' SECOND");
+    assert_eq!(Literal::year_month(18).sql_type.to_string(), "INTERVAL YEAR TO MONTH NOT NULL");
+}

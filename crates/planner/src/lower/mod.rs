@@ -1,0 +1,95 @@
+//! From optimised logical plans to the stream plan: one node per operator, expressions compiled, scans shared.
+//!
+//! A query becomes a [`builder::Relation`]: a node behind a filter and a projection that become an operator only where one is
+//! needed. What only the whole plan can tell (row kinds, operator ids) is added by [`crate::changelog`].
+
+mod aggregate;
+pub mod builder;
+pub mod codes;
+mod query;
+mod scan;
+mod sink;
+mod unsupported;
+
+use crate::catalog::CatalogTable;
+use crate::changelog;
+use base::changelog::ChangelogMode;
+use base::config::JobConfig;
+use base::connector::{ConnectorContext, SinkProvider};
+use base::function::FunctionContext;
+use base::plan::{NotNullEnforcer, StreamPlan};
+use base::types::RowType;
+use base::{Error, Result};
+use datafusion_expr::LogicalPlan;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Makes the sink of a SELECT once its columns and row kinds are known.
+pub type ResultSink = Arc<dyn Fn(&RowType, ChangelogMode) -> Arc<dyn SinkProvider> + Send + Sync>;
+
+/// Where the rows of a query go.
+#[derive(Clone)]
+pub enum SinkTarget {
+    /// Into a table.
+    Table(Arc<CatalogTable>),
+    /// To whoever asked.
+    Result(ResultSink),
+}
+
+/// One query of a job and its sink.
+#[derive(Clone)]
+pub struct SinkQuery {
+    /// The optimised query. For a table its columns are the persisted columns of the table, in order and cast.
+    pub logical: LogicalPlan,
+    /// Where the rows go.
+    pub sink: SinkTarget,
+}
+
+/// What lowering needs to know besides the queries.
+#[derive(Debug, Clone)]
+pub struct LowerContext {
+    /// The job's configuration.
+    pub config: JobConfig,
+    /// For calls of connectors.
+    pub connector: ConnectorContext,
+    /// For casts.
+    pub functions: FunctionContext,
+    /// `table.exec.sink.not-null-enforcer`.
+    pub enforcer: NotNullEnforcer,
+}
+
+/// The stream plan of a job, and warnings.
+///
+/// # Errors
+/// Features that are not built yet, and queries that their sinks cannot take.
+pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPlan, Vec<Error>)> {
+    let mut reads = BTreeMap::new();
+    for query in &queries {
+        scan::collect(&query.logical, &mut reads)?;
+    }
+    let mut builder = builder::Builder::new(context, reads);
+    let mut sinks = Vec::with_capacity(queries.len());
+    for query in &queries {
+        sinks.push(builder.sink(query)?);
+    }
+    let mut warnings = Vec::new();
+    let natural = changelog::natural_modes(&builder.drafts);
+    let mut demands = Vec::with_capacity(sinks.len());
+    for sink in &sinks {
+        demands.push(builder.demand(sink, &natural, &mut warnings)?);
+    }
+    let mut drafts = std::mem::take(&mut builder.drafts);
+    let ends = changelog::infer(&mut drafts, &demands);
+    for (sink, end) in sinks.into_iter().zip(ends) {
+        drafts.push(sink::finish(sink, end, &drafts, context)?);
+    }
+    let nodes = changelog::identify(drafts);
+    Ok((StreamPlan { nodes, config: context.config.clone() }, warnings))
+}
+
+#[cfg(test)]
+pub mod fixtures;
+#[cfg(test)]
+mod sql_tests;
+#[cfg(test)]
+mod tests;

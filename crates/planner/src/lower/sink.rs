@@ -1,0 +1,241 @@
+//! Sinks: columns lined up with the table, keys compared, rows spread by key.
+
+use super::builder::{Builder, Draft, Identity, Relation, columns, short_hash};
+use super::query::{align, names};
+use super::scan::table_name;
+use super::{LowerContext, ResultSink, SinkQuery, SinkTarget, codes};
+use crate::catalog::CatalogTable;
+use crate::changelog::codes as own;
+use crate::changelog::{self, Demand};
+use crate::expression;
+use base::connector::{Guarantee, SinkDescription, SinkInput};
+use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output, Sink};
+use base::{ChangelogMode, Error, Field, Result, RowType};
+use std::sync::Arc;
+
+/// The name of the sink of a SELECT.
+pub const RESULT_NAME: &str = "result";
+
+/// A sink before the changes that it gets are known.
+pub struct SinkDraft {
+    node: NodeId,
+    target: Target,
+}
+
+enum Target {
+    Table {
+        table: Arc<CatalogTable>,
+        description: SinkDescription,
+        columns: RowType,
+        primary_key: Vec<usize>,
+        /// What the query computes, for advice.
+        relation: Relation,
+    },
+    Result(ResultSink),
+}
+
+impl Builder<'_> {
+    /// Lowers a query up to its sink.
+    pub fn sink(&mut self, query: &SinkQuery) -> Result<SinkDraft> {
+        let relation = self.lower(&query.logical)?;
+        match &query.sink {
+            SinkTarget::Result(sink) => {
+                let trees = columns(&relation.fields);
+                let relation = self.project(relation, trees, names(query.logical.schema()))?;
+                Ok(SinkDraft { node: self.node(relation)?, target: Target::Result(sink.clone()) })
+            }
+            SinkTarget::Table(table) => self.table_sink(relation, table),
+        }
+    }
+
+    fn table_sink(&mut self, relation: Relation, table: &Arc<CatalogTable>) -> Result<SinkDraft> {
+        let name = table_name(&table.definition.path);
+        let description = table.description.sink.clone().ok_or_else(|| {
+            Error::new(&crate::codes::NOT_A_SINK, &[("table", &name), ("connector", &table.factory.name())])
+        })?;
+        let persisted = table.persisted();
+        let given = relation.fields.len();
+        if given != persisted.len() {
+            return Err(Error::new(
+                &codes::SINK_WIDTH,
+                &[("table", &name), ("given", &given), ("wanted", &persisted.len())],
+            ));
+        }
+        let wanted = table.row.project(&persisted);
+        let mut trees = columns(&relation.fields);
+        for (tree, field) in trees.iter_mut().zip(wanted.fields()) {
+            align(tree, &field.sql_type);
+        }
+        let names: Vec<String> = wanted.fields().iter().map(|field| field.name.clone()).collect();
+        let relation = self.project(relation, trees, names)?;
+        let primary_key = table
+            .primary_key()
+            .iter()
+            .map(|key| persisted.iter().position(|column| column == key))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| Error::internal("a primary key column is not written"))?;
+        let wanted: Vec<Field> = wanted.fields().iter().map(|field| Field { time: None, ..field.clone() }).collect();
+        let node = self.node(relation.clone())?;
+        let target =
+            Target::Table { table: table.clone(), description, columns: RowType::new(wanted), primary_key, relation };
+        Ok(SinkDraft { node, target })
+    }
+
+    /// What the sink asks of the changes that reach it.
+    ///
+    /// # Errors
+    /// Changes that it cannot take.
+    pub fn demand(&self, sink: &SinkDraft, modes: &[ChangelogMode], warnings: &mut Vec<Error>) -> Result<Demand> {
+        let node = sink.node;
+        let Target::Table { table, description, columns, primary_key, relation } = &sink.target else {
+            return Ok(Demand { node, update_before: true });
+        };
+        let name = table_name(&table.definition.path);
+        let appends = modes[node].is_append_only();
+        match description.input {
+            SinkInput::Any => return Ok(Demand { node, update_before: true }),
+            SinkInput::Append if appends => return Ok(Demand { node, update_before: true }),
+            SinkInput::Append => {
+                let operator = changelog::updating_operator(&self.drafts, modes, node);
+                return Err(Error::new(
+                    &own::APPEND_ONLY_SINK,
+                    &[
+                        ("table", &name),
+                        ("operator", &operator),
+                        ("changelog", &modes[node]),
+                        ("connector", &table.factory.name()),
+                    ],
+                ));
+            }
+            SinkInput::Upsert => {}
+        }
+        let keys = &self.output(node).upsert_keys;
+        let column_list = |key: &[usize]| -> String {
+            key.iter().map(|&column| columns.fields()[column].name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        if primary_key.is_empty() {
+            let all: Vec<usize> = (0..columns.len()).take(1).collect();
+            let columns = column_list(keys.first().filter(|key| !key.is_empty()).unwrap_or(&all));
+            return Err(Error::new(
+                &own::UPSERT_SINK_KEY,
+                &[("table", &name), ("connector", &table.factory.name()), ("columns", &columns)],
+            ));
+        }
+        if appends || keys.iter().any(|key| same_set(key, primary_key)) {
+            return Ok(Demand { node, update_before: false });
+        }
+        let sink_key = column_list(primary_key);
+        let inner = keys.iter().find(|key| key.iter().all(|column| primary_key.contains(column)));
+        match (inner, keys.first()) {
+            (Some(key), _) => {
+                let query_key = if key.is_empty() { "()".to_string() } else { column_list(key) };
+                let suggestion = format!("GROUP BY {}", self.grouping(relation, primary_key, key).join(", "));
+                warnings.push(Error::new(
+                    &own::WIDER_SINK_KEY,
+                    &[
+                        ("table", &name),
+                        ("sink_key", &sink_key),
+                        ("query_key", &query_key),
+                        ("suggestion", &suggestion),
+                    ],
+                ));
+            }
+            (None, None) => {
+                warnings.push(Error::new(&own::UNKNOWN_QUERY_KEY, &[("table", &name), ("sink_key", &sink_key)]));
+            }
+            (None, Some(key)) => {
+                return Err(Error::unsupported(format!(
+                    "upsert materialization: the query has one row per ({}), but table {name} has the primary key ({sink_key})",
+                    column_list(key)
+                )));
+            }
+        }
+        Ok(Demand { node, update_before: true })
+    }
+
+    /// The GROUP BY that would give one row per sink key.
+    fn grouping(&self, relation: &Relation, primary_key: &[usize], query_key: &[usize]) -> Vec<String> {
+        let node = &self.drafts[relation.node].node;
+        let below: Vec<String> = match (&node.kind, node.inputs.first()) {
+            (NodeKind::GroupAggregate(group), Some(edge)) => {
+                let input = self.fields(edge.node);
+                let name = |column: usize| input[column].name.clone();
+                let calls = group.calls.iter().map(|call| match call.arguments.as_slice() {
+                    [one] => name(*one),
+                    _ => call.sql.clone(),
+                });
+                group.keys.iter().map(|&key| name(key)).chain(calls).collect()
+            }
+            _ => node.output.row.fields().iter().map(|field| field.name.clone()).collect(),
+        };
+        let text = |column: &usize| expression::sql(&relation.projection[*column], &below);
+        let rest = primary_key.iter().filter(|column| !query_key.contains(column));
+        query_key.iter().chain(rest).map(text).collect()
+    }
+}
+
+fn same_set(left: &[usize], right: &[usize]) -> bool {
+    left.len() == right.len() && left.iter().all(|column| right.contains(column))
+}
+
+/// The sink as a node behind `input`.
+pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerContext) -> Result<Draft> {
+    let below = &drafts[input];
+    let row = below.node.output.row.clone();
+    let changelog = below.node.output.changelog;
+    let (sink, distribution) = match sink.target {
+        Target::Result(make) => {
+            let sink = Sink {
+                table: RESULT_NAME.into(),
+                provider: make(&row, changelog),
+                primary_key: Vec::new(),
+                not_null: Vec::new(),
+                enforcer: context.enforcer,
+                guarantee: Guarantee::AtLeastOnce,
+                guarantee_reason: "rows are shown as they come",
+                parallelism_max: Some(1),
+            };
+            (sink, Distribution::Single)
+        }
+        Target::Table { table, description, columns, primary_key, .. } => {
+            let not_null = columns
+                .fields()
+                .iter()
+                .zip(row.fields())
+                .enumerate()
+                .filter(|(_, (wanted, given))| !wanted.sql_type.nullable && given.sql_type.nullable)
+                .map(|(index, _)| index)
+                .collect();
+            let spread = below.spread.as_ref().is_some_and(|spread| spread.iter().all(|one| primary_key.contains(one)));
+            let distribution = match primary_key.is_empty() || spread {
+                true => Distribution::Forward,
+                false => Distribution::Hash(primary_key.clone()),
+            };
+            let sink = Sink {
+                table: table_name(&table.definition.path),
+                provider: table.factory.sink(&table.definition, &columns, &context.connector)?,
+                primary_key,
+                not_null,
+                enforcer: context.enforcer,
+                guarantee: description.guarantee,
+                guarantee_reason: description.guarantee_reason,
+                parallelism_max: description.parallelism_max,
+            };
+            (sink, distribution)
+        }
+    };
+    let identity = &below.identity;
+    let digest = format!("Sink({}, [{}], input={})", sink.table, identity.columns.join(", "), identity.rows);
+    let anchor = format!("sink-{}", sink.table);
+    Ok(Draft {
+        spread: None,
+        identity: Identity { rows: short_hash(&digest), columns: identity.columns.clone(), anchor: anchor.clone() },
+        node: Node {
+            operator_id: anchor,
+            digest,
+            kind: NodeKind::Sink(sink),
+            inputs: vec![Edge { node: input, distribution }],
+            output: Output { row, changelog, upsert_keys: below.node.output.upsert_keys.clone() },
+        },
+    })
+}

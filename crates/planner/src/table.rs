@@ -1,0 +1,439 @@
+//! CREATE TABLE: from the statement to a table of the catalog, with every problem of the definition at once.
+
+use crate::binder::positions::{Positions, locate};
+use crate::binder::{Binder, coerce::sql_type_of};
+use crate::bridge::typed_schema;
+use crate::catalog::{BoundWatermark, CatalogTable, Catalogs};
+use crate::codes;
+use base::connector::{ConnectorContext, ConnectorRegistry, TableDescription};
+use base::function::FunctionContext;
+use base::nearest::nearest;
+use base::table::{Column, WatermarkDefinition};
+use base::{
+    ColumnKind, Error, Field, LogicalType, ObjectPath, Options, Result, RowType, SqlType, TableDefinition,
+    TimeAttribute,
+};
+use datafusion_common::DFSchema;
+use datafusion_expr::Expr;
+use functions::CastSupport;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use syntax::ast::visit_expressions;
+use syntax::statement::{self, CreateTable, PartitionField};
+
+/// What the definition of a table is checked against.
+pub struct TableContext<'a> {
+    /// The connectors.
+    pub connectors: &'a ConnectorRegistry,
+    /// For calls of connectors.
+    pub connector: &'a ConnectorContext,
+    /// For casts.
+    pub functions: &'a FunctionContext,
+    /// Places in the script.
+    pub positions: &'a Positions<'a>,
+}
+
+/// The table that a statement defines.
+///
+/// # Errors
+/// Every problem of the definition.
+pub fn resolve(create: &CreateTable, path: ObjectPath, context: &TableContext<'_>) -> Result<CatalogTable> {
+    refuse(create)?;
+    let mut resolver = Resolver { create, context, errors: Vec::new(), table: path.name.clone() };
+    let mut columns = resolver.columns();
+    let primary_key = resolver.primary_key(&mut columns);
+    let partitioned_by = resolver.partitions(&columns);
+    let options = resolver.options();
+    let watermark = resolver.watermark(&columns);
+    resolver.finish()?;
+    let mut definition = TableDefinition {
+        path,
+        columns,
+        primary_key,
+        watermark,
+        partitioned_by,
+        options,
+        comment: create.definition.comment.clone(),
+    };
+    let computed = computed_columns(create, &mut definition, context)?;
+    let (row, watermark) = rowtime(create, &definition, context)?;
+    let factory = connector(&definition, context)?;
+    let description = factory.describe(&definition, context.connector)?;
+    check_metadata(create, &definition, &description, factory.name(), context)?;
+    Ok(CatalogTable { definition, factory, description, row, computed, watermark, temporary: create.temporary })
+}
+
+fn refuse(create: &CreateTable) -> Result<()> {
+    let definition = &create.definition;
+    let feature = match create {
+        CreateTable { like: Some(_), .. } => "CREATE TABLE ... LIKE",
+        CreateTable { query: Some(_), .. } => "CREATE TABLE ... AS",
+        _ if definition.distribution.is_some() => "DISTRIBUTED BY",
+        _ if definition.using.is_some() => "USING format",
+        _ if definition.partitioned_by.iter().any(|field| matches!(field, PartitionField::Transform { .. })) => {
+            "PARTITIONED BY with a transform"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::unsupported(feature))
+}
+
+/// Collects the problems of one definition.
+struct Resolver<'a> {
+    create: &'a CreateTable,
+    context: &'a TableContext<'a>,
+    errors: Vec<Error>,
+    table: String,
+}
+
+impl Resolver<'_> {
+    fn error(&mut self, error: Error, span: syntax::Span) {
+        self.errors.push(locate(error, Some(self.context.positions), span));
+    }
+
+    fn finish(self) -> Result<()> {
+        Error::all(self.errors).map_or(Ok(()), Err)
+    }
+
+    fn columns(&mut self) -> Vec<Column> {
+        let mut columns: Vec<Column> = Vec::new();
+        for column in &self.create.definition.columns {
+            let name = column.name.value.clone();
+            if columns.iter().any(|known| known.name == name) {
+                self.error(Error::new(&codes::DUPLICATE_COLUMN, &[("name", &name)]), column.span);
+                continue;
+            }
+            let (type_name, kind) = match &column.kind {
+                statement::ColumnKind::Physical(type_name) => (Some(type_name), ColumnKind::Physical),
+                statement::ColumnKind::Metadata { type_name, key, is_virtual } => {
+                    let key = key.clone().unwrap_or_else(|| name.clone());
+                    (Some(type_name), ColumnKind::Metadata { key, is_virtual: *is_virtual })
+                }
+                statement::ColumnKind::Computed(expr) => (None, ColumnKind::Computed { sql: expr.text.clone() }),
+                statement::ColumnKind::Named => {
+                    self.error(Error::unsupported("columns without a type"), column.span);
+                    continue;
+                }
+            };
+            let sql_type = match type_name.map(|type_name| (type_name.to_string().parse::<SqlType>(), type_name.span)) {
+                Some((Ok(sql_type), _)) => sql_type,
+                Some((Err(error), span)) => {
+                    self.error(error, span);
+                    continue;
+                }
+                // The type of a computed column is known once its expression is bound.
+                None => LogicalType::Null.nullable(),
+            };
+            columns.push(Column { name, sql_type, kind, comment: column.comment.clone() });
+        }
+        columns
+    }
+
+    /// The primary key; its columns become NOT NULL.
+    fn primary_key(&mut self, columns: &mut [Column]) -> Vec<String> {
+        let Some(key) = &self.create.definition.primary_key else { return Vec::new() };
+        let names: Vec<String> = key.columns.iter().map(|ident| ident.value.clone()).collect();
+        if !key.not_enforced {
+            let (table, columns) = (self.table.clone(), names.join(", "));
+            self.error(Error::new(&codes::ENFORCED_KEY, &[("table", &table), ("columns", &columns)]), key.span);
+        }
+        for ident in &key.columns {
+            let why = match columns.iter_mut().find(|column| column.name == ident.value) {
+                Some(column) if column.kind == ColumnKind::Physical => {
+                    column.sql_type.nullable = false;
+                    continue;
+                }
+                Some(Column { kind: ColumnKind::Computed { .. }, .. }) => "it is a computed column",
+                Some(_) => "it is a metadata column",
+                None => "the table has no such column",
+            };
+            let table = self.table.clone();
+            let error = Error::new(&codes::KEY_COLUMN, &[("name", &ident.value), ("table", &table), ("why", &why)]);
+            self.error(error, ident.span);
+        }
+        names
+    }
+
+    fn partitions(&mut self, columns: &[Column]) -> Vec<String> {
+        let mut names = Vec::new();
+        for field in &self.create.definition.partitioned_by {
+            let PartitionField::Column(ident) = field else { continue };
+            if !columns.iter().any(|column| column.name == ident.value) {
+                let (table, known) = (self.table.clone(), column_names(columns));
+                let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+                    [("name", &ident.value), ("table", &table), ("columns", &known)];
+                self.error(Error::new(&codes::PARTITION_COLUMN, &arguments), ident.span);
+            }
+            names.push(ident.value.clone());
+        }
+        names
+    }
+
+    fn options(&mut self) -> Options {
+        for option in &self.create.definition.options {
+            if is_placeholder(&option.value) {
+                let table = self.table.clone();
+                let error = Error::new(
+                    &codes::PLACEHOLDER_OPTION,
+                    &[("key", &option.key), ("table", &table), ("value", &option.value)],
+                );
+                self.error(error, option.value_span);
+            }
+        }
+        self.create.definition.options.iter().map(|option| (option.key.clone(), option.value.clone())).collect()
+    }
+
+    fn watermark(&mut self, columns: &[Column]) -> Option<WatermarkDefinition> {
+        let watermark = self.create.definition.watermark.as_ref()?;
+        let [ident] = watermark.column.as_slice() else {
+            self.error(Error::unsupported("WATERMARK FOR a nested field"), watermark.span);
+            return None;
+        };
+        if !columns.iter().any(|column| column.name == ident.value) {
+            let (table, known) = (self.table.clone(), column_names(columns));
+            let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+                [("name", &ident.value), ("table", &table), ("columns", &known)];
+            self.error(Error::new(&codes::WATERMARK_COLUMN, &arguments), ident.span);
+            return None;
+        }
+        Some(WatermarkDefinition { column: ident.value.clone(), sql: watermark.expression.text.clone() })
+    }
+}
+
+fn column_names(columns: &[Column]) -> String {
+    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Values that people paste from templates.
+fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    matches!(value, "..." | "…") || value.starts_with('<') && value.ends_with('>') && !value.contains(' ')
+}
+
+/// Binds the computed columns and gives them their types.
+fn computed_columns(
+    create: &CreateTable,
+    definition: &mut TableDefinition,
+    context: &TableContext<'_>,
+) -> Result<Vec<Option<Expr>>> {
+    let stored: Vec<Field> = definition
+        .columns
+        .iter()
+        .filter(|column| !matches!(column.kind, ColumnKind::Computed { .. }))
+        .map(|column| Field::new(column.name.clone(), column.sql_type.clone()))
+        .collect();
+    let row = RowType::new(stored);
+    let computed_names: BTreeSet<&str> = create
+        .definition
+        .columns
+        .iter()
+        .filter(|column| matches!(column.kind, statement::ColumnKind::Computed(_)))
+        .map(|column| column.name.value.as_str())
+        .collect();
+    let catalogs = Catalogs::default();
+    let binder = Binder::new(&catalogs, context.functions.clone(), Some(context.positions));
+    let schema = plain_schema(&row)?;
+    let mut bound = Vec::with_capacity(definition.columns.len());
+    let mut errors = Vec::new();
+    for (column, written) in definition.columns.iter_mut().zip(&create.definition.columns) {
+        let statement::ColumnKind::Computed(text) = &written.kind else {
+            bound.push(None);
+            continue;
+        };
+        let result = refers_to(&text.expr, &computed_names)
+            .map_or(Ok(()), |other| {
+                Err(Error::new(&codes::COMPUTED_COLUMN, &[("name", &column.name), ("other", &other)]))
+            })
+            .and_then(|()| binder.expression(&text.expr, &row));
+        match result {
+            Ok(expr) => {
+                column.sql_type = sql_type_of(&expr, &schema).map_err(Error::internal)?;
+                bound.push(Some(expr));
+            }
+            Err(error) => {
+                errors.push(locate(error, Some(context.positions), text.span));
+                bound.push(None);
+            }
+        }
+    }
+    Error::all(errors).map_or(Ok(bound), Err)
+}
+
+/// The first of `names` that an expression uses as a column.
+fn refers_to(expr: &syntax::ast::Expr, names: &BTreeSet<&str>) -> Option<String> {
+    let mut found = None;
+    let _ = visit_expressions(expr, |part| {
+        if let syntax::ast::Expr::Identifier(ident) = part
+            && names.contains(ident.value.as_str())
+        {
+            found = Some(ident.value.clone());
+            return std::ops::ControlFlow::Break(());
+        }
+        std::ops::ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The schema of a row without qualifiers.
+pub fn plain_schema(row: &RowType) -> Result<DFSchema> {
+    DFSchema::try_from(typed_schema(row).as_ref().clone()).map_err(Error::internal)
+}
+
+/// The row of the table with its time attributes, and the bound watermark.
+fn rowtime(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    context: &TableContext<'_>,
+) -> Result<(RowType, Option<BoundWatermark>)> {
+    let mut fields: Vec<Field> = definition
+        .columns
+        .iter()
+        .zip(&create.definition.columns)
+        .map(|(column, written)| {
+            let mut field = Field::new(column.name.clone(), column.sql_type.clone());
+            if is_proctime(&written.kind) {
+                field.time = Some(TimeAttribute::Proctime);
+            }
+            field
+        })
+        .collect();
+    let Some((clause, written)) = definition.watermark.as_ref().zip(create.definition.watermark.as_ref()) else {
+        return Ok((RowType::new(fields), None));
+    };
+    let row = RowType::new(fields.clone());
+    let column = row.index_of(&clause.column).ok_or_else(|| Error::internal("the watermark column was not checked"))?;
+    let sql_type = &fields[column].sql_type;
+    // Flink stops at precision 3; any precision works here, watermarks are rounded down to milliseconds.
+    if !sql_type.logical.is_timestamp() {
+        let error = watermark_type(&clause.column, &sql_type.logical);
+        return Err(locate(error, Some(context.positions), written.span));
+    }
+    let catalogs = Catalogs::default();
+    let binder = Binder::new(&catalogs, context.functions.clone(), Some(context.positions));
+    let expression = binder
+        .expression(&written.expression.expr, &row)
+        .map_err(|error| locate(error, Some(context.positions), written.expression.span))?;
+    let result = sql_type_of(&expression, &plain_schema(&row)?).map_err(Error::internal)?;
+    if !result.logical.is_timestamp() {
+        let error = Error::new(&codes::WATERMARK_EXPRESSION, &[("name", &clause.column), ("type", &result.logical)]);
+        return Err(locate(error, Some(context.positions), written.expression.span));
+    }
+    fields[column].time = Some(TimeAttribute::Rowtime);
+    Ok((RowType::new(fields), Some(BoundWatermark { column, expression, sql: clause.sql.clone() })))
+}
+
+fn watermark_type(name: &str, logical: &LogicalType) -> Error {
+    let fix = match logical {
+        logical if logical.is_string() => {
+            format!("add a column: ts AS TO_TIMESTAMP({name}), and write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
+        }
+        LogicalType::BigInt => {
+            format!(
+                "add a column: ts AS TO_TIMESTAMP_LTZ({name}, 3), and write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+            )
+        }
+        _ => format!("declare it as {name} TIMESTAMP(3)"),
+    };
+    Error::new(&codes::WATERMARK_TYPE, &[("name", &name), ("type", logical), ("fix", &fix)])
+}
+
+/// `c AS PROCTIME()`.
+fn is_proctime(kind: &statement::ColumnKind) -> bool {
+    match kind {
+        statement::ColumnKind::Computed(text) => match &text.expr {
+            syntax::ast::Expr::Function(function) => function.name.to_string().eq_ignore_ascii_case("PROCTIME"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn connector(
+    definition: &TableDefinition,
+    context: &TableContext<'_>,
+) -> Result<Arc<dyn base::connector::ConnectorFactory>> {
+    let known = context.connectors.names();
+    let list = known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let Some(name) = definition.options.get("connector") else {
+        return Err(Error::new(&codes::MISSING_CONNECTOR, &[("table", &definition.path.name), ("known", &list)]));
+    };
+    if let Some(factory) = context.connectors.get(name) {
+        return Ok(factory.clone());
+    }
+    let hint = match nearest(name, known.iter().copied()).first() {
+        Some(near) => format!("'connector' = '{near}'"),
+        None => format!("'connector' = {}", list.replace(", ", " / ")),
+    };
+    Err(Error::new(&codes::UNKNOWN_CONNECTOR, &[("connector", &name), ("known", &list), ("hint", &hint)]))
+}
+
+/// Metadata columns against what the connector offers.
+fn check_metadata(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    description: &TableDescription,
+    connector: &str,
+    context: &TableContext<'_>,
+) -> Result<()> {
+    let offered = description.source.as_ref().map(|source| source.metadata.as_slice()).unwrap_or_default();
+    let mut errors = Vec::new();
+    for (column, written) in definition.columns.iter().zip(&create.definition.columns) {
+        let ColumnKind::Metadata { key, .. } = &column.kind else { continue };
+        let error = match offered.iter().find(|metadata| metadata.key == *key) {
+            None => {
+                let names: Vec<&str> = offered.iter().map(|metadata| metadata.key.as_str()).collect();
+                unknown_metadata(&definition.path.name, key, connector, &names)
+            }
+            Some(metadata) => {
+                if !matches!(functions::can_cast(&metadata.sql_type, &column.sql_type), CastSupport::No) {
+                    continue;
+                }
+                Error::new(
+                    &codes::METADATA_TYPE,
+                    &[
+                        ("column", &column.name),
+                        ("declared", &column.sql_type.logical),
+                        ("key", key),
+                        ("actual", &metadata.sql_type.logical),
+                    ],
+                )
+            }
+        };
+        errors.push(locate(error, Some(context.positions), written.span));
+    }
+    Error::all(errors).map_or(Ok(()), Err)
+}
+
+fn unknown_metadata(table: &str, key: &str, connector: &str, names: &[&str]) -> Error {
+    let known = match names {
+        [] => "no metadata".to_string(),
+        names => names.join(", "),
+    };
+    let hint = match nearest(key, names.iter().copied()).first() {
+        Some(near) => format!("did you mean METADATA FROM '{near}'?"),
+        None if names.is_empty() => "remove the column".to_string(),
+        None => "use one of these keys".to_string(),
+    };
+    Error::new(
+        &codes::UNKNOWN_METADATA,
+        &[("table", &table), ("key", &key), ("connector", &connector), ("known", &known), ("hint", &hint)],
+    )
+}
+
+/// Whether a table can be the source of a query.
+///
+/// # Errors
+/// Its connector only writes.
+pub fn check_readable(table: &CatalogTable) -> Result<()> {
+    if table.description.source.is_some() {
+        return Ok(());
+    }
+    Err(Error::new(
+        &codes::NOT_A_SOURCE,
+        &[("table", &table.definition.path.name), ("connector", &table.factory.name())],
+    ))
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+//! A session over a connector that never opens anything, for tests.
+
+use crate::session::{Environment, Executed, ResultSinkFactory, Session};
+use base::BoxFuture;
+use base::clock::ManualClock;
+use base::connector::*;
+use base::format::FormatRegistry;
+use base::{ChangelogMode, Error, LogicalType, OptionSpec, Result, RowType, TableDefinition};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct TestConnector;
+
+#[derive(Debug)]
+struct Nothing;
+
+impl SourceProvider for Nothing {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn reader(&self, _instance: Instance, _restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
+        Err(Error::internal("a test reads nothing"))
+    }
+}
+
+impl SinkProvider for Nothing {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn writer(&self, _instance: Instance, _restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {
+        Err(Error::internal("a test writes nothing"))
+    }
+}
+
+impl ConnectorFactory for TestConnector {
+    fn name(&self) -> &'static str {
+        "test"
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
+    fn describe(&self, table: &TableDefinition, _context: &ConnectorContext) -> Result<TableDescription> {
+        let role = table.options.get("role").unwrap_or("both");
+        let changelog = match table.options.get("changelog") {
+            Some("all") => ChangelogMode::ALL,
+            _ => ChangelogMode::APPEND,
+        };
+        let metadata = ["timestamp", "offset"]
+            .into_iter()
+            .map(|key| MetadataColumn {
+                key: key.into(),
+                sql_type: match key {
+                    "timestamp" => LogicalType::TimestampLtz(3).not_null(),
+                    _ => LogicalType::BigInt.not_null(),
+                },
+                writable: key == "timestamp",
+            })
+            .collect();
+        let source = SourceDescription { changelog, bounded: true, replayable: true, metadata };
+        let input = if table.primary_key.is_empty() { SinkInput::Any } else { SinkInput::Upsert };
+        let sink = SinkDescription {
+            input,
+            guarantee: Guarantee::AtLeastOnce,
+            guarantee_reason: "it is a test",
+            parallelism_max: None,
+        };
+        Ok(TableDescription {
+            source: (role != "sink").then_some(source),
+            sink: (role != "source").then_some(sink),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn source(&self, _: &TableDefinition, _: &ScanSpec, _: &ConnectorContext) -> Result<Arc<dyn SourceProvider>> {
+        Ok(Arc::new(Nothing))
+    }
+
+    fn sink(&self, _: &TableDefinition, _: &RowType, _: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
+        Ok(Arc::new(Nothing))
+    }
+}
+
+#[derive(Debug)]
+struct NoResults;
+
+impl ResultSinkFactory for NoResults {
+    fn result_sink(
+        &self,
+        _row: &RowType,
+        _changelog: ChangelogMode,
+        _time_zone: chrono_tz::Tz,
+    ) -> Arc<dyn SinkProvider> {
+        Arc::new(Nothing)
+    }
+}
+
+/// A session that knows the connector `test`.
+pub fn session() -> Session {
+    let mut connectors = ConnectorRegistry::default();
+    connectors.register(Arc::new(TestConnector));
+    Session::new(Environment {
+        connectors: Arc::new(connectors),
+        formats: Arc::new(FormatRegistry::default()),
+        clock: Arc::new(ManualClock::new(0)),
+        results: Arc::new(NoResults),
+    })
+}
+
+/// Executes all statements of a script and gives what the last one gave.
+pub fn execute(session: &mut Session, sql: &str) -> Result<Executed> {
+    let script = syntax::Script::new("test.sql", sql);
+    let mut last = Err(Error::internal("no statement"));
+    for statement in script.statements() {
+        last = session.execute(&script, &statement);
+        last.as_ref().map_err(Clone::clone)?;
+    }
+    last
+}

@@ -1,0 +1,317 @@
+//! The tasks of a job: channels between fragments, chains of opened operators, readers and writers.
+
+use crate::alignment::Alignment;
+use crate::chain::{Body, Chain, ChainNode, Target};
+use crate::channel_task::ChannelTask;
+use crate::checkpoint::JobCheckpoint;
+use crate::counters::{CountedNode, Counters};
+use crate::exchange::{Inbox, Incoming, Router, channel};
+use crate::fragment::Topology;
+use crate::input_wait::InputWaker;
+use crate::job::OperatorFactory;
+use crate::metrics::NodeRole;
+use crate::operators::calc::CalcEvaluator;
+use crate::shared::{Control, Shared, TaskId};
+use crate::sink::SinkBody;
+use crate::source_task::{COMMANDS_MAX, RowTime, SourceTask};
+use crate::values::ValuesReader;
+use crate::watermark::{CutRule, SplitWatermarks};
+use arrow::array::StringArray;
+use base::connector::Instance;
+use base::expression::HiddenColumn;
+use base::key::hash_columns;
+use base::plan::{Distribution, Node, NodeId, NodeKind, Output, Scan, StreamPlan, WindowKind};
+use base::{Error, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// One task, not yet running.
+pub(crate) enum Task {
+    Source(Box<SourceTask>),
+    Channels(Box<ChannelTask>),
+}
+
+/// What a job is made of.
+pub(crate) struct Assembly {
+    /// The position is the task's id.
+    pub tasks: Vec<Task>,
+    /// Where the source tasks take commands.
+    pub sources: BTreeMap<TaskId, mpsc::Sender<Control>>,
+    /// One per node, in plan order.
+    pub nodes: Vec<CountedNode>,
+}
+
+/// What the tasks are made from.
+pub(crate) struct Blueprint<'a> {
+    pub plan: &'a StreamPlan,
+    pub topology: &'a Topology,
+    pub restore: Option<&'a JobCheckpoint>,
+    pub idle_timeout: Option<Duration>,
+    pub seed: u64,
+    pub create: &'a OperatorFactory,
+    pub shared: Arc<Shared>,
+}
+
+/// The ends of the channels, by who holds them.
+#[derive(Default)]
+struct Wiring {
+    /// By node, instance, and number of the reader in the node's list.
+    routers: BTreeMap<(NodeId, usize, usize), Router>,
+    /// By head node and instance.
+    incoming: BTreeMap<(NodeId, usize), Vec<Incoming>>,
+}
+
+impl Blueprint<'_> {
+    /// Opens everything and puts it together. Nothing runs yet.
+    ///
+    /// # Errors
+    /// What operators, readers and writers refuse.
+    pub(crate) fn assemble(&self) -> Result<Assembly> {
+        let mut wiring = self.wire();
+        let mut assembly = Assembly { tasks: Vec::new(), sources: BTreeMap::new(), nodes: self.counted_nodes() };
+        for fragment in &self.topology.fragments {
+            let head = fragment.nodes[0];
+            for index in 0..fragment.parallelism {
+                let instance = Instance { index, parallelism: fragment.parallelism };
+                let id = assembly.tasks.len();
+                let chain = self.chain(&fragment.nodes, instance, &mut wiring, &assembly.nodes)?;
+                let node = &self.plan.nodes[head];
+                assembly.tasks.push(match &node.kind {
+                    NodeKind::Scan(_) | NodeKind::Values(_) => {
+                        let (sender, control) = mpsc::channel(COMMANDS_MAX);
+                        assembly.sources.insert(id, sender);
+                        Task::Source(Box::new(self.source_task(id, head, instance, chain, control)?))
+                    }
+                    _ => {
+                        let inbox = Inbox::new(wiring.incoming.remove(&(head, index)).unwrap_or_default());
+                        let alignment = Alignment::new(inbox.len(), chain.head().watermark_ms);
+                        Task::Channels(Box::new(ChannelTask {
+                            id,
+                            inbox,
+                            alignment,
+                            chain,
+                            shared: self.shared.clone(),
+                        }))
+                    }
+                });
+            }
+        }
+        Ok(assembly)
+    }
+
+    fn counted_nodes(&self) -> Vec<CountedNode> {
+        let placed = self.plan.nodes.iter().zip(&self.topology.nodes);
+        placed
+            .map(|(node, placement)| CountedNode {
+                operator_id: placement.key.to_string(),
+                name: name(node),
+                role: role(node),
+                instances: (0..placement.parallelism).map(|_| Arc::default()).collect(),
+            })
+            .collect()
+    }
+
+    /// Makes the channels of every edge between fragments.
+    fn wire(&self) -> Wiring {
+        let mut wiring = Wiring::default();
+        for (id, placement) in self.topology.nodes.iter().enumerate() {
+            for (number, &(reader, input)) in placement.readers.iter().enumerate() {
+                if self.topology.nodes[reader].fragment == placement.fragment {
+                    continue;
+                }
+                let receivers = self.topology.nodes[reader].parallelism;
+                let distribution = &self.plan.nodes[reader].inputs[input].distribution;
+                for instance in 0..placement.parallelism {
+                    let (targets, keys) = match distribution {
+                        Distribution::Hash(keys) => ((0..receivers).collect(), keys.clone()),
+                        Distribution::Forward => (vec![instance % receivers], Vec::new()),
+                        Distribution::Single => (vec![0], Vec::new()),
+                    };
+                    let mut senders = Vec::new();
+                    for target in targets {
+                        let (sender, receiver) = channel();
+                        senders.push(sender);
+                        let incoming = wiring.incoming.entry((reader, target)).or_default();
+                        incoming.push(Incoming { input, receiver });
+                    }
+                    let router = Router::new(senders, keys, self.shared.quiescence.clone());
+                    wiring.routers.insert((id, instance, number), router);
+                }
+            }
+        }
+        wiring
+    }
+
+    fn chain(
+        &self,
+        nodes: &[NodeId],
+        instance: Instance,
+        wiring: &mut Wiring,
+        counted: &[CountedNode],
+    ) -> Result<Chain> {
+        let mut chained = Vec::new();
+        let mut routers = Vec::new();
+        for &id in nodes {
+            let placement = &self.topology.nodes[id];
+            let targets = placement.readers.iter().enumerate().map(|(number, &(reader, _))| {
+                match wiring.routers.remove(&(id, instance.index, number)) {
+                    Some(router) => {
+                        routers.push(router);
+                        Target::Router(routers.len() - 1)
+                    }
+                    None => Target::Node(self.topology.nodes[reader].position),
+                }
+            });
+            let targets = targets.collect();
+            let restored = self.restore;
+            let watermark_ms = restored
+                .and_then(|checkpoint| checkpoint.watermark_ms(&placement.key, instance.index, instance.parallelism));
+            let counters: Arc<Counters> = counted[id].instances[instance.index].clone();
+            if let Some(watermark_ms) = watermark_ms {
+                counters.set_watermark(watermark_ms);
+            }
+            chained.push(ChainNode {
+                key: placement.key.clone(),
+                instance: instance.index,
+                body: self.body(id, instance)?,
+                targets,
+                counters,
+                watermark_ms,
+            });
+        }
+        Ok(Chain::new(chained, routers, self.shared.clone()))
+    }
+
+    fn body(&self, id: NodeId, instance: Instance) -> Result<Body> {
+        let node = &self.plan.nodes[id];
+        let key = &*self.topology.nodes[id].key;
+        let inputs: Vec<&Output> = node.inputs.iter().map(|edge| &self.plan.nodes[edge.node].output).collect();
+        Ok(match &node.kind {
+            NodeKind::Scan(_) | NodeKind::Values(_) => Body::Source,
+            NodeKind::Union => Body::Union,
+            NodeKind::Sink(sink) => {
+                let [input] = inputs.as_slice() else {
+                    return Err(Error::internal(format!("sink {} has {} inputs", sink.table, inputs.len())));
+                };
+                let restored = self.restore.and_then(|checkpoint| checkpoint.sinks.get(key));
+                let writers = restored.map_or(&[][..], |sink| &sink.writers);
+                Body::Sink(SinkBody::new(sink, &input.row, sink.provider.writer(instance, writers)?))
+            }
+            NodeKind::Calc(_)
+            | NodeKind::GroupAggregate(_)
+            | NodeKind::WindowTable(_)
+            | NodeKind::WindowAggregate(_)
+            | NodeKind::ChangelogNormalize(_)
+            | NodeKind::DropUpdateBefore => {
+                let mut operator = (self.create)(node, &inputs, instance, &self.plan.config)?;
+                let restored = self.restore.and_then(|checkpoint| checkpoint.operators.get(key));
+                operator.open(restored.map_or(&[], Vec::as_slice))?;
+                Body::Operator(operator)
+            }
+        })
+    }
+
+    fn source_task(
+        &self,
+        id: TaskId,
+        head: NodeId,
+        instance: Instance,
+        chain: Chain,
+        control: mpsc::Receiver<Control>,
+    ) -> Result<SourceTask> {
+        let node = &self.plan.nodes[head];
+        let restored = self.restore.and_then(|checkpoint| checkpoint.sources.get(&*self.topology.nodes[head].key));
+        let splits = restored.map_or(&[][..], |source| &source.splits);
+        let watermarks = restored.map(|source| source.watermarks.clone()).unwrap_or_default();
+        let sent_ms = chain.head().watermark_ms;
+        let shared = self.shared.clone();
+        let busy = Some(shared.quiescence.enter());
+        let parts = match &node.kind {
+            NodeKind::Scan(scan) => self.scan_parts(node, scan, instance)?,
+            _ => ScanParts { table: name(node), projection: None, row_time: None, idle_timeout: None },
+        };
+        let reader = match &node.kind {
+            NodeKind::Scan(scan) => scan.provider.reader(instance, splits)?,
+            NodeKind::Values(values) => Box::new(ValuesReader::new(values.rows.clone(), splits)?),
+            _ => return Err(Error::internal(format!("node {} is not a source", node.operator_id))),
+        };
+        Ok(SourceTask {
+            id,
+            table: parts.table,
+            reader,
+            projection: parts.projection,
+            row_time: parts.row_time,
+            watermarks: SplitWatermarks::new(self.cut_rule(), parts.idle_timeout, watermarks, sent_ms),
+            chain,
+            control,
+            input: InputWaker::new(shared.quiescence.clone()),
+            shared,
+            busy,
+        })
+    }
+
+    fn scan_parts(&self, node: &Node, scan: &Scan, instance: Instance) -> Result<ScanParts> {
+        let id = Arc::new(StringArray::from(vec![node.operator_id.as_str()]));
+        let salt = hash_columns(&[id], 1)?[0].wrapping_add(instance.index as u64) ^ self.seed;
+        let projection =
+            scan.projection.as_ref().map(|calc| CalcEvaluator::new(calc, &scan.read, &node.output.row, salt));
+        let row_time = scan
+            .watermark
+            .clone()
+            .map(|strategy| RowTime { column: node.output.row.fields()[strategy.column].name.clone(), strategy });
+        // A bounded split is never silent: its reader only reads another one first.
+        let idle_timeout = self.idle_timeout.filter(|_| !scan.bounded && row_time.is_some());
+        Ok(ScanParts { table: scan.table.clone(), projection, row_time, idle_timeout })
+    }
+
+    /// How finely this job can see where a watermark stands between rows.
+    fn cut_rule(&self) -> CutRule {
+        let nodes = || self.plan.nodes.iter().map(|node| &node.kind);
+        let reads_watermark =
+            nodes().any(|kind| matches!(kind, NodeKind::Calc(calc) if calc.hidden.contains(&HiddenColumn::Watermark)));
+        if self.shared.rows_max == 1 || reads_watermark {
+            return CutRule::EveryAdvance;
+        }
+        let has_sessions = nodes().any(|kind| {
+            let window = match kind {
+                NodeKind::WindowTable(table) => &table.window,
+                NodeKind::WindowAggregate(aggregate) => &aggregate.window,
+                _ => return false,
+            };
+            matches!(window.kind, WindowKind::Session { .. })
+        });
+        if has_sessions { CutRule::LateOrAdjacent } else { CutRule::Late }
+    }
+}
+
+struct ScanParts {
+    table: String,
+    projection: Option<CalcEvaluator>,
+    row_time: Option<RowTime>,
+    idle_timeout: Option<Duration>,
+}
+
+fn name(node: &Node) -> String {
+    match &node.kind {
+        NodeKind::Scan(scan) => format!("source {}", scan.table),
+        NodeKind::Values(_) => "values".into(),
+        NodeKind::Calc(_) => "calc".into(),
+        NodeKind::Union => "union".into(),
+        NodeKind::GroupAggregate(_) => "group aggregate".into(),
+        NodeKind::WindowTable(_) => "window table function".into(),
+        NodeKind::WindowAggregate(_) => "window aggregate".into(),
+        NodeKind::ChangelogNormalize(_) => "changelog normalize".into(),
+        NodeKind::DropUpdateBefore => "drop update before".into(),
+        NodeKind::Sink(sink) => format!("sink {}", sink.table),
+    }
+}
+
+fn role(node: &Node) -> NodeRole {
+    match &node.kind {
+        NodeKind::Scan(_) | NodeKind::Values(_) => NodeRole::Source,
+        NodeKind::Sink(_) => NodeRole::Sink,
+        _ => NodeRole::Operator,
+    }
+}

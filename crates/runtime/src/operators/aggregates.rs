@@ -1,0 +1,124 @@
+//! The aggregate calls of an operator: one accumulator each, all indexed by the slots of the operator's key table.
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::FieldRef;
+use base::function::Accumulator;
+use base::plan::AggregateCall;
+use base::types::RowType;
+use base::{Result, RowKind};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Call {
+    accumulator: Box<dyn Accumulator>,
+    arguments: Vec<usize>,
+    filter: Option<usize>,
+    /// The fields of its state, named for snapshots.
+    fields: Vec<FieldRef>,
+}
+
+/// The accumulators of all calls.
+#[derive(Debug)]
+pub(super) struct Aggregates {
+    calls: Vec<Call>,
+}
+
+/// Rows of a batch and the slots that they belong to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SlotRows<'a> {
+    /// The slot of every row.
+    pub slots: &'a [u32],
+    /// The kind of every row; `None` if all are additions.
+    pub kinds: Option<&'a [RowKind]>,
+    /// The rows of the batch that are meant; `None` if all are, in their order.
+    pub rows: Option<&'a UInt32Array>,
+}
+
+impl Aggregates {
+    /// Accumulators for these calls over rows of `input`.
+    pub fn new(calls: &[AggregateCall], input: &RowType) -> Result<Aggregates> {
+        let calls =
+            calls.iter().enumerate().map(|(index, call)| Call::new(index, call, input)).collect::<Result<_>>()?;
+        Ok(Aggregates { calls })
+    }
+
+    /// Makes slots `0..slots` usable.
+    pub fn resize(&mut self, slots: usize) {
+        self.calls.iter_mut().for_each(|call| call.accumulator.resize(slots));
+    }
+
+    /// Applies rows of `batch`.
+    pub fn update(&mut self, batch: &RecordBatch, to: SlotRows<'_>) -> Result<()> {
+        if to.slots.is_empty() {
+            return Ok(());
+        }
+        let column = |index: usize| -> Result<ArrayRef> {
+            let column = batch.column(index);
+            Ok(match to.rows {
+                None => column.clone(),
+                Some(rows) => take(column.as_ref(), rows, None)?,
+            })
+        };
+        for call in &mut self.calls {
+            let arguments = call.arguments.iter().map(|&index| column(index)).collect::<Result<Vec<_>>>()?;
+            let selected: Option<BooleanArray> =
+                call.filter.map(|index| Ok::<_, base::Error>(column(index)?.as_boolean().clone())).transpose()?;
+            call.accumulator.update(to.slots, to.kinds, &arguments, selected.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// The results of these slots, one column per call.
+    pub fn values(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
+        self.calls.iter().map(|call| call.accumulator.values(slots)).collect()
+    }
+
+    /// Puts slots back to the initial state.
+    pub fn reset(&mut self, slots: &[u32]) {
+        if !slots.is_empty() {
+            self.calls.iter_mut().for_each(|call| call.accumulator.reset(slots));
+        }
+    }
+
+    /// The columns of [`Aggregates::state`].
+    pub fn state_fields(&self) -> Vec<FieldRef> {
+        self.calls.iter().flat_map(|call| call.fields.iter().cloned()).collect()
+    }
+
+    /// The state of these slots.
+    pub fn state(&self, slots: &[u32]) -> Result<Vec<(FieldRef, ArrayRef)>> {
+        let mut columns = Vec::new();
+        for call in &self.calls {
+            columns.extend(call.fields.iter().cloned().zip(call.accumulator.state(slots)?));
+        }
+        Ok(columns)
+    }
+
+    /// Replaces the state of these slots by columns of [`Aggregates::state`].
+    pub fn restore(&mut self, slots: &[u32], columns: &[ArrayRef]) -> Result<()> {
+        let mut rest = columns;
+        for call in &mut self.calls {
+            let (mine, others) = rest.split_at(call.fields.len());
+            call.accumulator.restore(slots, mine)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Bytes on the heap, roughly.
+    pub fn heap_bytes(&self) -> usize {
+        self.calls.iter().map(|call| call.accumulator.heap_bytes()).sum()
+    }
+}
+
+impl Call {
+    fn new(index: usize, call: &AggregateCall, input: &RowType) -> Result<Call> {
+        let types: Vec<_> = call.arguments.iter().map(|&column| input.fields()[column].sql_type.clone()).collect();
+        let accumulator = call.function.accumulator(&types, &call.options)?;
+        let name = |field: &FieldRef| format!("{index}.{}.{}", call.function.name(), field.name());
+        let fields =
+            accumulator.state_fields().iter().map(|f| Arc::new(f.as_ref().clone().with_name(name(f)))).collect();
+        Ok(Call { accumulator, arguments: call.arguments.clone(), filter: call.filter, fields })
+    }
+}

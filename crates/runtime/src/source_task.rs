@@ -1,0 +1,219 @@
+//! The task of a chain whose head is a source: reads, computes columns, makes watermarks, sends barriers.
+
+use crate::alignment::WATERMARK_NONE;
+use crate::chain::Chain;
+use crate::channel_task::send;
+use crate::checkpoint::{SourceCheckpoint, TaskSnapshot};
+use crate::codes;
+use crate::input_wait::{InputWait, InputWaker};
+use crate::operators::calc::CalcEvaluator;
+use crate::quiescence::InFlight;
+use crate::shared::{Command, Control, Report, Shared, TaskId, until};
+use crate::upkeep::Upkeep;
+use crate::watermark::{Change, Piece, SplitWatermarks};
+use arrow::array::Array;
+use base::connector::{ReadRequest, SourceEvent, SourceReader, SplitId};
+use base::event::WATERMARK_MAX;
+use base::plan::WatermarkStrategy;
+use base::time::epoch_ms;
+use base::{ChangelogBatch, Error, Event, Result};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Commands that wait for a source task: one barrier, one completion and one stop, with room to spare.
+pub(crate) const COMMANDS_MAX: usize = 8;
+
+/// How a source makes watermarks.
+pub(crate) struct RowTime {
+    pub strategy: WatermarkStrategy,
+    /// The name of the rowtime column.
+    pub column: String,
+}
+
+/// The parts of such a task.
+pub(crate) struct SourceTask {
+    pub id: TaskId,
+    /// Table name for people.
+    pub table: String,
+    pub reader: Box<dyn SourceReader>,
+    pub projection: Option<CalcEvaluator>,
+    pub row_time: Option<RowTime>,
+    pub watermarks: SplitWatermarks,
+    pub chain: Chain,
+    pub control: mpsc::Receiver<Control>,
+    pub shared: Arc<Shared>,
+    /// Held always except while the reader waits for input.
+    pub busy: Option<InFlight>,
+    pub input: Arc<InputWaker>,
+}
+
+enum Happened {
+    Read(SourceEvent),
+    Told(Control),
+    Nothing,
+}
+
+impl SourceTask {
+    /// Runs until the source has ended, it was told to stop, or the final barrier was sent.
+    pub(crate) async fn run(&mut self, reports: &mpsc::Sender<Report>) -> Result<TaskSnapshot> {
+        let mut upkeep = Upkeep::new(&self.chain);
+        let mut pieces = Vec::new();
+        loop {
+            let (happened, now) = self.wait(&upkeep).await?;
+            let is_event = !matches!(happened, Happened::Nothing);
+            match happened {
+                Happened::Nothing => {}
+                Happened::Read(SourceEvent::End) => return self.end().await,
+                Happened::Read(event) => self.read(event, &mut pieces).await?,
+                Happened::Told(Control { command, in_flight: _in_flight }) => {
+                    if let Some(last) = self.obey(command, reports).await? {
+                        return Ok(last);
+                    }
+                }
+            }
+            let now = if is_event { Instant::now() } else { now };
+            if is_event {
+                upkeep.on_event(now);
+            }
+            if upkeep.run(&mut self.chain, now).await? {
+                self.publish();
+            }
+            // A reader that never waits lets the other tasks of its thread run.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Waits for rows, a command or a timer.
+    async fn wait(&mut self, upkeep: &Upkeep) -> Result<(Happened, Instant)> {
+        let begin = Instant::now();
+        let idle = self.watermarks.until_idle().map(|time| begin + time);
+        let deadline = [upkeep.deadline(), idle].into_iter().flatten().min();
+        let request = ReadRequest { rows_max: self.shared.rows_max, watermarks: self.watermarks.known() };
+        let happened = tokio::select! {
+            biased;
+            Some(control) = self.control.recv() => Happened::Told(control),
+            event = InputWait::new(self.reader.next(request), &mut self.busy, &self.input) => {
+                Happened::Read(event?)
+            }
+            () = until(deadline) => Happened::Nothing,
+        };
+        let now = Instant::now();
+        let change = self.watermarks.waited(now - begin);
+        self.apply(change).await?;
+        Ok((happened, now))
+    }
+
+    async fn read(&mut self, event: SourceEvent, pieces: &mut Vec<Piece>) -> Result<()> {
+        match event {
+            SourceEvent::Batch { split, batch } => self.rows(&split, batch, pieces).await,
+            SourceEvent::SplitStarted(split) => {
+                let was_idle = self.watermarks.started(&split);
+                self.wake(was_idle, self.watermarks.sent_ms()).await
+            }
+            SourceEvent::SplitFinished(split) => {
+                let change = self.watermarks.finished(&split);
+                self.apply(change).await
+            }
+            SourceEvent::Idle => {
+                let change = self.watermarks.no_split();
+                self.apply(change).await
+            }
+            SourceEvent::End => Err(Error::internal("the end of a source is not a read")),
+        }
+    }
+
+    async fn rows(&mut self, split: &SplitId, batch: ChangelogBatch, pieces: &mut Vec<Piece>) -> Result<()> {
+        let sent_ms = self.watermarks.sent_ms();
+        let batch = match &mut self.projection {
+            None => batch,
+            Some(projection) => projection.apply(&batch, sent_ms, self.shared.clock.now_ms())?,
+        };
+        let Some(row_time) = &self.row_time else {
+            let was_idle = self.watermarks.started(split);
+            self.wake(was_idle, sent_ms).await?;
+            return self.chain.process(0, Event::Data(batch)).await;
+        };
+        let rowtimes_ms = epoch_ms(batch.records().column(row_time.strategy.column))?;
+        if rowtimes_ms.null_count() > 0 {
+            return Err(Error::new(
+                &codes::NULL_ROWTIME,
+                &[
+                    ("table", &self.table),
+                    ("column", &row_time.column),
+                    ("expression", &row_time.strategy.expression.sql()),
+                ],
+            ));
+        }
+        let watermarks_ms = epoch_ms(&row_time.strategy.expression.evaluate(batch.records())?)?;
+        let was_idle = self.watermarks.rows(split, &rowtimes_ms, &watermarks_ms, pieces);
+        self.wake(was_idle, sent_ms).await?;
+        for piece in pieces.drain(..) {
+            if !piece.rows.is_empty() {
+                let rows = batch.slice(piece.rows.start, piece.rows.len());
+                self.chain.process(0, Event::Data(rows)).await?;
+            }
+            if let Some(watermark_ms) = piece.watermark_ms {
+                self.chain.process(0, Event::Watermark(watermark_ms)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// After an [`Event::Idle`], readers must wait for this source again.
+    async fn wake(&mut self, was_idle: bool, sent_ms: Option<i64>) -> Result<()> {
+        if was_idle {
+            self.chain.process(0, Event::Watermark(sent_ms.unwrap_or(WATERMARK_NONE))).await?;
+        }
+        Ok(())
+    }
+
+    async fn apply(&mut self, change: Change) -> Result<()> {
+        if let Some(watermark_ms) = change.watermark_ms {
+            self.chain.process(0, Event::Watermark(watermark_ms)).await?;
+        }
+        if change.idle {
+            self.chain.process(0, Event::Idle).await?;
+        }
+        Ok(())
+    }
+
+    async fn obey(&mut self, command: Command, reports: &mpsc::Sender<Report>) -> Result<Option<TaskSnapshot>> {
+        match command {
+            Command::Complete(epoch) => self.reader.checkpoint_complete(epoch),
+            Command::Drain => return self.end().await.map(Some),
+            Command::Barrier(epoch) => {
+                let state = self.state()?;
+                let snapshot = self.chain.barrier(epoch, Some(state)).await?;
+                if self.shared.is_final(epoch) {
+                    self.publish_all();
+                    return Ok(Some(snapshot));
+                }
+                send(reports, Report::Snapshot { task: self.id, epoch, snapshot }).await?;
+            }
+        }
+        Ok(None)
+    }
+
+    async fn end(&mut self) -> Result<TaskSnapshot> {
+        self.chain.process(0, Event::Watermark(WATERMARK_MAX)).await?;
+        self.chain.process(0, Event::End).await?;
+        let state = self.state()?;
+        let snapshot = self.chain.last_snapshot(self.shared.next_epoch(), Some(state)).await?;
+        self.publish_all();
+        Ok(snapshot)
+    }
+
+    fn state(&mut self) -> Result<SourceCheckpoint> {
+        Ok(SourceCheckpoint { splits: self.reader.snapshot()?, watermarks: self.watermarks.known().clone() })
+    }
+
+    fn publish(&self) {
+        self.chain.head().counters.set_source(self.reader.statistics());
+    }
+
+    fn publish_all(&self) {
+        self.publish();
+        self.chain.refresh_counters();
+    }
+}

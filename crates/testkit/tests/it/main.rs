@@ -1,0 +1,4 @@
+//! The one integration binary of the testkit: repository rules and the recorded Flink cases.
+
+mod oracle;
+mod tidy;

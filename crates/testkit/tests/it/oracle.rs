@@ -1,0 +1,40 @@
+//! The recorded Flink cases that must agree.
+
+use std::path::{Path, PathBuf};
+use testkit::oracle::{OracleOptions, run};
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
+}
+
+fn check(batch: usize, parallelism: usize, restore_every: Option<usize>) {
+    let options = OracleOptions { only: None, batch, parallelism, restore_every };
+    let report = run(&[cases()], &options);
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert_eq!(report.failed, 0, "see the FAIL lines above");
+    assert!(report.passed > 20, "only {} results were compared", report.passed);
+}
+
+#[test]
+fn changelogs_are_flinks_record_by_record() {
+    check(1, 1, None);
+}
+
+#[test]
+fn final_tables_do_not_depend_on_batches() {
+    check(7, 1, None);
+    check(4096, 1, None);
+}
+
+#[test]
+fn final_tables_do_not_depend_on_parallelism() {
+    check(1, 4, None);
+    check(7, 4, None);
+    check(4096, 4, None);
+}
+
+#[test]
+fn a_restart_from_a_checkpoint_changes_nothing() {
+    check(1, 1, Some(1));
+    check(7, 4, Some(1));
+}
