@@ -16,6 +16,8 @@ pub enum Effect {
         /// Reason in Chinese.
         zh: &'static str,
     },
+    /// It would change results and is not built yet: setting it is refused with the name of the feature.
+    Refused(&'static str),
 }
 
 /// A session option.
@@ -149,6 +151,13 @@ pub const RESULT_MODE: SessionOption = used(
     "SELECT 结果在终端上的显示方式",
 );
 
+const fn refused(key: &'static str, feature: &'static str) -> SessionOption {
+    SessionOption {
+        spec: OptionSpec { key, kind: OptionKind::Text, default: None, required: false, en: "", zh: "" },
+        effect: Effect::Refused(feature),
+    }
+}
+
 const NATURAL_BATCHES_EN: &str = "batches form from what has arrived, and changes of one key are folded inside a batch";
 const NATURAL_BATCHES_ZH: &str = "引擎按到达的数据自然成批，并在批内合并同一 key 的变更";
 const ONE_PROCESS_EN: &str = "there is one process and no JVM";
@@ -171,6 +180,20 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     LANGUAGE,
     BATCH_ROWS,
     RESULT_MODE,
+    inert("table.exec.sink.type-length-enforcer", "CHAR and VARCHAR are cut and padded by casts", "CHAR 与 VARCHAR 由转换负责截断和补齐"),
+    inert("table.exec.sink.upsert-materialize", "a sink whose key differs from the query's gets the old rows as deletes", "主键不同的 sink 会收到旧行的删除"),
+    inert("table.exec.sink.keyed-shuffle", "rows of one key always meet in one writer", "同一主键的行总在同一个写入端"),
+    inert(
+        "execution.checkpointing.*",
+        "checkpoints are aligned and kept in memory; only the interval counts",
+        "检查点为对齐方式并保存在内存中，只有间隔选项有效",
+    ),
+    inert("state.*", "state is kept in memory", "状态保存在内存中"),
+    inert("restart-strategy*", "a failed job ends with its error", "作业失败时报错并结束"),
+    refused("table.exec.emit.*", "early and late firing of windows (table.exec.emit.*)"),
+    refused("table.exec.source.cdc-events-duplicate", "deduplication of CDC events (table.exec.source.cdc-events-duplicate)"),
+    refused("table.exec.deduplicate.*", "deduplication (table.exec.deduplicate.*)"),
+    refused("table.exec.legacy-cast-behaviour", "legacy casts (table.exec.legacy-cast-behaviour)"),
     inert("table.exec.mini-batch.*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),
     inert("table.optimizer.*", "the planner has no such switch", "优化器没有该开关"),
     inert("table.exec.sink.require-on-conflict", NO_CONFLICT_EN, NO_CONFLICT_ZH),

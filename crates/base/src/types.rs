@@ -387,8 +387,12 @@ pub struct RowType {
 
 impl RowType {
     /// A row of these columns.
+    ///
+    /// The Arrow schema lets every column be NULL: Flink's own types promise NOT NULL where an overflowing DECIMAL gives
+    /// NULL all the same, and a sink's enforcer judges rows with a message of its own.
     pub fn new(fields: Vec<Field>) -> RowType {
-        let arrow = Arc::new(Schema::new(fields.iter().map(Field::arrow).collect::<Vec<_>>()));
+        let nullable = |field: &Field| field.arrow().as_ref().clone().with_nullable(true);
+        let arrow = Arc::new(Schema::new(fields.iter().map(nullable).collect::<Vec<_>>()));
         RowType { fields, arrow }
     }
 

@@ -55,8 +55,7 @@ impl Signature<'_> {
     }
 
     pub fn error_because(&self, why: &str) -> Error {
-        let types: Vec<String> =
-            self.arguments.iter().map(|argument| argument.sql_type.logical.to_string()).collect();
+        let types: Vec<String> = self.arguments.iter().map(|argument| argument.sql_type.logical.to_string()).collect();
         let types = format!("({})", types.join(", "));
         Error::new(
             &codes::WRONG_ARGUMENTS,

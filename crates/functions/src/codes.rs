@@ -55,7 +55,9 @@ pub const DIVISION_BY_ZERO: ErrorCode = ErrorCode {
         why: "the divisor of an integer or decimal division is 0 in this row",
         fix: "guard the divisor: a / NULLIF(b, 0)",
     },
-    zh: Text { what: "除数为零", why: "这一行里整数或小数除法的除数是 0", fix: "请保护除数：a / NULLIF(b, 0)" },
+    zh: Text {
+        what: "除数为零", why: "这一行里整数或小数除法的除数是 0", fix: "请保护除数：a / NULLIF(b, 0)"
+    },
 };
 
 /// A value that a cast cannot convert.
@@ -68,7 +70,9 @@ pub const BAD_CAST: ErrorCode = ErrorCode {
         why: "{why}",
         fix: "TRY_CAST(x AS {to}) gives NULL for such values",
     },
-    zh: Text { what: "无法将 '{value}' 转换为 {to}", why: "{why}", fix: "TRY_CAST(x AS {to}) 对这样的值返回 NULL" },
+    zh: Text {
+        what: "无法将 '{value}' 转换为 {to}", why: "{why}", fix: "TRY_CAST(x AS {to}) 对这样的值返回 NULL"
+    },
 };
 
 /// A value that a function refuses.
@@ -91,9 +95,7 @@ pub const BAD_PATTERN: ErrorCode = ErrorCode {
         fix: "check the pattern; look-around and back references are not supported",
     },
     zh: Text {
-        what: "'{function}' 无法使用模式 '{pattern}'",
-        why: "{why}",
-        fix: "请检查该模式；不支持环视和反向引用",
+        what: "'{function}' 无法使用模式 '{pattern}'", why: "{why}", fix: "请检查该模式；不支持环视和反向引用"
     },
 };
 

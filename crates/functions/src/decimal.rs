@@ -61,11 +61,7 @@ pub(crate) fn rescale(value: i128, from: u8, to: u8, precision: u8) -> Option<i1
 
 /// Changes the scale in 256 bits, rounding half up.
 pub(crate) fn rescale_wide(value: i256, from: u32, to: u32) -> i256 {
-    if to >= from {
-        value.wrapping_mul(pow10_wide(to - from))
-    } else {
-        div_half_up_wide(value, pow10_wide(from - to))
-    }
+    if to >= from { value.wrapping_mul(pow10_wide(to - from)) } else { div_half_up_wide(value, pow10_wide(from - to)) }
 }
 
 /// The nearest double of a decimal.
@@ -115,7 +111,9 @@ pub(crate) fn parse(text: &str, precision: u8, scale: u8) -> Result<i128, Bad> {
         }
     };
     let point = mantissa.iter().position(|b| *b == b'.').unwrap_or(mantissa.len());
-    if !mantissa.iter().enumerate().all(|(at, b)| b.is_ascii_digit() || at == point) || mantissa.len() < 1 + usize::from(point < mantissa.len()) {
+    if !mantissa.iter().enumerate().all(|(at, b)| b.is_ascii_digit() || at == point)
+        || mantissa.len() < 1 + usize::from(point < mantissa.len())
+    {
         return Err(Bad::Character);
     }
     // Digits before this position count; the next one rounds.

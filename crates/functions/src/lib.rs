@@ -1,7 +1,7 @@
 //! Flink's scalar functions, operators, casts and aggregate functions as Arrow kernels, with Flink's types and values.
 //!
-//! A scalar function is two plain functions (type and evaluation) and one line in [`registry`]; operators are functions
-//! whose name is their symbol (`+`, `IS NULL`). An aggregate function is an accumulator whose values are columns indexed
+//! A scalar function is two plain functions (type and evaluation) and one line in [`registry`]; operators are
+//! functions whose name is their symbol (`+`, `IS NULL`). An aggregate function is an accumulator whose values are columns indexed
 //! by slot, in [`aggregate`].
 //!
 //! Invariants: a function never asks for the time or a random number, never panics on data, and works on whole columns.

@@ -99,8 +99,19 @@ impl<'a> Parser<'a> {
         let left = self.sum()?;
         if self.eat("IS") {
             let tests = [
-                "NOT JSON OBJECT", "NOT JSON", "JSON OBJECT", "JSON ARRAY", "JSON SCALAR", "JSON", "NOT NULL", "NULL",
-                "NOT FALSE", "NOT TRUE", "FALSE", "TRUE", "UNKNOWN",
+                "NOT JSON OBJECT",
+                "NOT JSON",
+                "JSON OBJECT",
+                "JSON ARRAY",
+                "JSON SCALAR",
+                "JSON",
+                "NOT NULL",
+                "NULL",
+                "NOT FALSE",
+                "NOT TRUE",
+                "FALSE",
+                "TRUE",
+                "UNKNOWN",
             ];
             for test in tests {
                 if self.eat(test) {

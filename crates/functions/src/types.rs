@@ -1,6 +1,9 @@
 //! The types that two types share: for CASE, COALESCE, UNION and VALUES, and for comparisons.
 
-use base::LogicalType::{self, Null, TinyInt, SmallInt, Int, BigInt, Float, Double, Decimal, Char, VarChar, Binary, VarBinary, Date, Time, Timestamp, TimestampLtz, Map, Multiset, Row};
+use base::LogicalType::{
+    self, BigInt, Binary, Char, Date, Decimal, Double, Float, Int, Map, Multiset, Null, Row, SmallInt, Time, Timestamp,
+    TimestampLtz, TinyInt, VarBinary, VarChar,
+};
 use base::SqlType;
 
 /// The type that holds values of all of these types: CASE, COALESCE, UNION, VALUES. `None` if there is none.

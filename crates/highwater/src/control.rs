@@ -127,6 +127,7 @@ async fn answer(stream: tokio::net::UnixStream, jobs: Arc<Jobs>) {
     let (read, mut write) = stream.into_split();
     let mut lines = tokio::io::BufReader::new(read).lines();
     while let Ok(Some(line)) = lines.next_line().await {
+        let _waiting = jobs.wait_for_answer();
         let answer = match serde_json::from_str::<Request>(&line) {
             Ok(Request::Status) => jobs.status(),
             Ok(Request::Stop { drain }) => {

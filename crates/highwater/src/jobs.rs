@@ -5,6 +5,7 @@ use runtime::metrics::{JobMetrics, JobState, NodeRole};
 use runtime::{JobHandle, StopMode};
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// A job with its name.
@@ -24,6 +25,21 @@ pub struct Jobs {
     stopping: Mutex<Option<StopMode>>,
     finished: Notify,
     all_ended: Mutex<bool>,
+    /// Requests that wait for the end of the run: the program must not exit before they are answered.
+    waiting: tokio::sync::watch::Sender<usize>,
+}
+
+/// How long the program stays for clients that wait for its end.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
+
+/// Counts one waiting request while it lives.
+#[derive(Debug)]
+pub struct Waiting<'a>(&'a Jobs);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.send_modify(|count| *count -= 1);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -63,6 +79,18 @@ impl Jobs {
         for job in self.list() {
             job.handle.cancel();
         }
+    }
+
+    /// Announces a request that will be answered at the end of the run.
+    pub fn wait_for_answer(&self) -> Waiting<'_> {
+        self.waiting.send_modify(|count| *count += 1);
+        Waiting(self)
+    }
+
+    /// Returns when every waiting request has been answered, or after a short while.
+    pub async fn answered(&self) {
+        let mut waiting = self.waiting.subscribe();
+        let _ = tokio::time::timeout(ANSWER_TIME, waiting.wait_for(|count| *count == 0)).await;
     }
 
     /// Says that the run is over: whoever waits in [`Jobs::ended`] goes on.

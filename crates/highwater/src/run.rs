@@ -110,6 +110,7 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         }
     }
     jobs.set_ended();
+    jobs.answered().await;
     code
 }
 

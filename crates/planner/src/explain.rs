@@ -1,7 +1,7 @@
 //! EXPLAIN: the stream plan as text, from the sinks down.
 //!
-//! Operators are written as Flink writes them; below each one stands what it keeps, when it drops it, and what happens to
-//! late rows, in full sentences. The text depends on the plan only, so that it can be compared.
+//! Operators are written as Flink writes them; below each one stands what it keeps, when it drops it, and what happens
+//! to late rows, in full sentences. The text depends on the plan only, so that it can be compared.
 
 use crate::lower::builder::window_sql;
 use base::Field;

@@ -9,11 +9,19 @@ use base::changelog::RowKind;
 use base::function::Accumulator;
 use base::{Error, LogicalType, Result, SqlType};
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use hashbrown::hash_table;
 use std::sync::Arc;
 
-/// Values with their counts. A count below zero is a retraction that came before its row.
-type Counts<V> = HashTable<(V, i64)>;
+/// A value, how often it is there (below zero: a retraction came before its row), and when it appeared: merged states
+/// must give their values in that order.
+#[derive(Debug)]
+struct Entry<V> {
+    value: V,
+    count: i64,
+    since: u64,
+}
+
+type Counts<V> = HashTable<Entry<V>>;
 
 #[derive(Debug)]
 struct Distinct<K: Kind> {
@@ -22,6 +30,8 @@ struct Distinct<K: Kind> {
     key: SqlType,
     arguments: usize,
     counts: Vec<Counts<K::Value>>,
+    /// The number of values that have appeared so far.
+    appeared: u64,
     inner: Box<dyn Accumulator>,
 }
 
@@ -36,7 +46,7 @@ pub(super) fn accumulator(arguments: &[SqlType], inner: Box<dyn Accumulator>) ->
     };
     let count = arguments.len();
     Ok(with_kind!(&key, kind => Box::new(Distinct {
-        kind, key: key.clone(), arguments: count, counts: Vec::new(), inner
+        kind, key: key.clone(), arguments: count, counts: Vec::new(), appeared: 0, inner
     })))
 }
 
@@ -49,21 +59,34 @@ struct Transitions {
 }
 
 /// Adds `by` to the count of a value; `Some(true)` if the value appeared, `Some(false)` if it is gone now.
-fn change<K: Kind>(counts: &mut Counts<K::Value>, column: &K::Column, row: usize, by: i64) -> Option<bool> {
+fn change<K: Kind>(
+    counts: &mut Counts<K::Value>,
+    appeared: &mut u64,
+    column: &K::Column,
+    row: usize,
+    by: i64,
+) -> Option<bool> {
     let hash = K::hash_row(column, row);
-    let equal = |entry: &(K::Value, i64)| K::compare(&entry.0, column, row).is_eq();
-    let (before, after) = match counts.entry(hash, equal, |entry| K::hash(&entry.0)) {
-        Entry::Vacant(entry) => {
-            entry.insert((K::get(column, row), by));
+    let equal = |entry: &Entry<K::Value>| K::compare(&entry.value, column, row).is_eq();
+    let (before, after) = match counts.entry(hash, equal, |entry| K::hash(&entry.value)) {
+        hash_table::Entry::Vacant(vacant) => {
+            *appeared += 1;
+            vacant.insert(Entry { value: K::get(column, row), count: by, since: *appeared });
             (0, by)
         }
-        Entry::Occupied(mut entry) => {
-            let before = entry.get().1;
-            entry.get_mut().1 += by;
-            if before + by == 0 {
-                entry.remove();
+        hash_table::Entry::Occupied(mut occupied) => {
+            let entry = occupied.get_mut();
+            let before = entry.count;
+            entry.count += by;
+            if before <= 0 && entry.count > 0 {
+                *appeared += 1;
+                entry.since = *appeared;
             }
-            (before, before + by)
+            let after = entry.count;
+            if after == 0 {
+                occupied.remove();
+            }
+            (before, after)
         }
     };
     match (before > 0, after > 0) {
@@ -71,6 +94,13 @@ fn change<K: Kind>(counts: &mut Counts<K::Value>, column: &K::Column, row: usize
         (true, false) => Some(false),
         _ => None,
     }
+}
+
+/// The entries of a slot, earliest first.
+fn in_order<V>(counts: &Counts<V>) -> Vec<&Entry<V>> {
+    let mut entries: Vec<&Entry<V>> = counts.iter().collect();
+    entries.sort_unstable_by_key(|entry| entry.since);
+    entries
 }
 
 impl Transitions {
@@ -112,7 +142,9 @@ impl<K: Kind> Distinct<K> {
         for (row, slot) in slots.iter().enumerate() {
             let slot = *slot as usize;
             for (at, count_at) in list_range(values, row).zip(list_range(counts, row)) {
-                if let Some(appeared) = change::<K>(&mut self.counts[slot], &flat, at, flat_counts.value(count_at)) {
+                if let Some(appeared) =
+                    change::<K>(&mut self.counts[slot], &mut self.appeared, &flat, at, flat_counts.value(count_at))
+                {
                     transitions.push(at, slot, appeared);
                 }
             }
@@ -141,10 +173,10 @@ impl<K: Kind> Accumulator for Distinct<K> {
         let key = self.key_column(&arguments)?;
         let column = self.kind.column(&key)?;
         let mut transitions = Transitions::default();
-        let counts = &mut self.counts;
+        let (counts, appeared) = (&mut self.counts, &mut self.appeared);
         // The functions that allow DISTINCT ignore rows whose first argument is NULL.
         Rows { slots, kinds, selected }.each(nulls(&arguments[0]), |row, slot, sign| {
-            if let Some(appeared) = change::<K>(&mut counts[slot], &column, row, sign) {
+            if let Some(appeared) = change::<K>(&mut counts[slot], appeared, &column, row, sign) {
                 transitions.push(row, slot, appeared);
             }
         });
@@ -172,12 +204,13 @@ impl<K: Kind> Accumulator for Distinct<K> {
     }
 
     fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
-        let tables = || slots.iter().map(|slot| &self.counts[*slot as usize]);
-        let values =
-            build_lists(&self.kind, &self.key, tables().map(|table| table.iter().map(|entry| Some(&entry.0))))?;
-        let lengths: Vec<usize> = tables().map(HashTable::len).collect();
-        let counts = Int64Array::from_iter_values(tables().flat_map(|table| table.iter().map(|entry| entry.1)));
-        let mut state = vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)];
+        let slots_entries: Vec<Vec<&Entry<K::Value>>> =
+            slots.iter().map(|slot| in_order(&self.counts[*slot as usize])).collect();
+        let lists = slots_entries.iter().map(|entries| entries.iter().map(|entry| Some(&entry.value)));
+        let values = build_lists(&self.kind, &self.key, lists)?;
+        let lengths: Vec<usize> = slots_entries.iter().map(Vec::len).collect();
+        let counts = Int64Array::from_iter_values(slots_entries.iter().flatten().map(|entry| entry.count));
+        let mut state = vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)?];
         state.extend(self.inner.state(slots)?);
         Ok(state)
     }
@@ -202,7 +235,7 @@ impl<K: Kind> Accumulator for Distinct<K> {
             .counts
             .iter()
             .map(|table| {
-                let inner: usize = table.iter().map(|entry| K::heap_bytes(&entry.0)).sum();
+                let inner: usize = table.iter().map(|entry| K::heap_bytes(&entry.value)).sum();
                 inner + table.allocation_size()
             })
             .sum();

@@ -57,7 +57,7 @@ pub(super) fn save_counts<K: Kind>(
     let values = build_lists(kind, element, maps().map(|map| map.keys().map(Some)))?;
     let lengths: Vec<usize> = maps().map(BTreeMap::len).collect();
     let counts = Int64Array::from_iter_values(maps().flat_map(|map| map.values().copied()));
-    Ok(vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)])
+    Ok(vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)?])
 }
 
 pub(super) fn merge_counts<K: Kind>(

@@ -303,13 +303,13 @@ pub(super) fn build_lists<'a, K: Kind>(
         lengths.push(flat.len() - before);
     }
     let values = kind.build(flat.into_iter())?;
-    Ok(list_of(values, element, &lengths))
+    list_of(values, element, &lengths)
 }
 
 /// A list column from its flat values.
-pub(super) fn list_of(values: ArrayRef, element: &SqlType, lengths: &[usize]) -> ArrayRef {
+pub(super) fn list_of(values: ArrayRef, element: &SqlType, lengths: &[usize]) -> Result<ArrayRef> {
     let offsets = arrow::buffer::OffsetBuffer::from_lengths(lengths.iter().copied());
-    Arc::new(ListArray::new(element.arrow_field("item"), offsets, values, None))
+    Ok(Arc::new(ListArray::try_new(element.arrow_field("item"), offsets, values, None)?))
 }
 
 /// The state field of a list of values.

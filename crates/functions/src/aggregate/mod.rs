@@ -103,7 +103,9 @@ impl Aggregate {
     /// Sums keep their type, but a DECIMAL gets all digits, and an average or variance at least 6 after the point.
     fn numeric_result(&self, argument: &LogicalType, scale_min: u8) -> LogicalType {
         match argument {
-            LogicalType::Decimal { scale, .. } => LogicalType::Decimal { precision: 38, scale: (*scale).max(scale_min) },
+            LogicalType::Decimal { scale, .. } => {
+                LogicalType::Decimal { precision: 38, scale: (*scale).max(scale_min) }
+            }
             other => other.clone(),
         }
     }

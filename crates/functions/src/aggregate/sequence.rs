@@ -95,7 +95,8 @@ impl<K: Kind> Accumulator for Sequence<K> {
             Output::First | Output::Single => self.kind.build(lists().map(|list| list.front()?.as_ref())),
             Output::Last => self.kind.build(lists().map(|list| list.back()?.as_ref())),
             Output::Array => {
-                let array = build_lists(&self.kind, &self.element, lists().map(|list| list.iter().map(Option::as_ref)))?;
+                let array =
+                    build_lists(&self.kind, &self.element, lists().map(|list| list.iter().map(Option::as_ref)))?;
                 let empty = BooleanArray::from_iter(lists().map(|list| Some(list.is_empty())));
                 Ok(arrow::compute::nullif(&array, &empty)?)
             }
@@ -235,9 +236,10 @@ impl Accumulator for ListAgg {
 
     fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         let lists = || slots.iter().map(|slot| &self.lists[*slot as usize]);
-        let flat = StringArray::from_iter_values(lists().flatten());
+        let flat: Vec<&String> = lists().flatten().collect();
+        let flat = StringArray::from_iter_values(flat);
         let lengths: Vec<usize> = lists().map(VecDeque::len).collect();
-        let values = list_of(Arc::new(flat), &LogicalType::STRING.not_null(), &lengths);
+        let values = list_of(Arc::new(flat), &LogicalType::STRING.not_null(), &lengths)?;
         let separators = StringArray::from_iter_values(slots.iter().map(|_| self.separator.as_ref()));
         Ok(vec![values, Arc::new(separators)])
     }
@@ -262,8 +264,7 @@ impl Accumulator for ListAgg {
     }
 
     fn heap_bytes(&self) -> usize {
-        let inner: usize =
-            self.lists.iter().flatten().map(|value| value.capacity() + size_of::<String>()).sum();
+        let inner: usize = self.lists.iter().flatten().map(|value| value.capacity() + size_of::<String>()).sum();
         inner + self.lists.capacity() * size_of::<VecDeque<String>>()
     }
 }

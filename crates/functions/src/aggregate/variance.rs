@@ -1,4 +1,6 @@
 //! STDDEV_POP, STDDEV_SAMP, VAR_POP and VAR_SAMP by Welford's method, in double precision for every argument type.
+//!
+//! States can be merged as long as each of them only retracts rows that it has seen itself.
 
 use super::numbers::{bigint_field, save_longs};
 use super::rows::{Rows, argument, column, nulls};
@@ -35,6 +37,11 @@ struct Moments {
 impl Moments {
     fn add(&mut self, value: f64) {
         self.count += 1;
+        if self.count == 0 {
+            // The row of a retraction that came first.
+            *self = Moments::default();
+            return;
+        }
         let distance = value - self.mean;
         self.mean += distance / self.count as f64;
         self.squares += distance * (value - self.mean);
@@ -114,8 +121,7 @@ fn convert(values: Float64Array, result: &LogicalType) -> Result<ArrayRef> {
         LogicalType::Float => Arc::new(values.unary::<_, Float32Type>(|value| value as f32)),
         LogicalType::Double => Arc::new(values),
         LogicalType::Decimal { precision, scale } => {
-            let array: Decimal128Array =
-                values.unary_opt(|value| decimal::from_double(value, *precision, *scale));
+            let array: Decimal128Array = values.unary_opt(|value| decimal::from_double(value, *precision, *scale));
             Arc::new(array.with_data_type(result.arrow()))
         }
         other => return Err(Error::internal(format!("a variance as {other}"))),

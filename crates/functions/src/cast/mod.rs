@@ -11,7 +11,10 @@ mod times;
 use crate::codes;
 use crate::types::is_binary;
 use arrow::array::*;
-use base::LogicalType::{self, Null, Boolean, Float, Double, Decimal, Char, VarChar, Binary, VarBinary, Date, Time, Timestamp, TimestampLtz, IntervalYearMonth, IntervalDayTime, Map, Multiset, Row};
+use base::LogicalType::{
+    self, Binary, Boolean, Char, Date, Decimal, Double, Float, IntervalDayTime, IntervalYearMonth, Map, Multiset, Null,
+    Row, Time, Timestamp, TimestampLtz, VarBinary, VarChar,
+};
 use base::function::FunctionContext;
 use base::{Error, Result, SqlType};
 use std::sync::Arc;
@@ -49,7 +52,8 @@ fn support(from: &LogicalType, to: &LogicalType) -> CastSupport {
         (from, VarBinary(_)) if is_binary(from) => Implicit,
         // Everything has a text.
         (_, to) if to.is_string() => Explicit,
-        (LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_), _) | (_, LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_)) => No,
+        (LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_), _)
+        | (_, LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_)) => No,
         (from, to) if is_binary(to) => {
             if from.is_string() || is_binary(from) {
                 Explicit

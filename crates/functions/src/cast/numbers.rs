@@ -4,7 +4,9 @@ use super::{Cast, parse};
 use crate::decimal;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, Boolean, TinyInt, SmallInt, Int, BigInt, Float, Double, Decimal, IntervalYearMonth, IntervalDayTime};
+use base::LogicalType::{
+    self, BigInt, Boolean, Decimal, Double, Float, Int, IntervalDayTime, IntervalYearMonth, SmallInt, TinyInt,
+};
 use base::{Error, Result, SqlType};
 use std::sync::Arc;
 
@@ -112,9 +114,9 @@ fn to_decimal(cast: &Cast, array: &ArrayRef, precision: u8, scale: u8) -> Result
             .as_primitive::<Float32Type>()
             .unary_opt(|value| decimal::from_double(f64::from(value), precision, scale)),
         Double => array.as_primitive::<Float64Type>().unary_opt(|value| decimal::from_double(value, precision, scale)),
-        Decimal { scale: from, .. } => array
-            .as_primitive::<Decimal128Type>()
-            .unary_opt(|value| decimal::rescale(value, *from, scale, precision)),
+        Decimal { scale: from, .. } => {
+            array.as_primitive::<Decimal128Type>().unary_opt(|value| decimal::rescale(value, *from, scale, precision))
+        }
         Boolean => {
             let one = decimal::rescale(1, 0, scale, precision);
             array.as_boolean().iter().map(|value| value.and_then(|value| if value { one } else { Some(0) })).collect()

@@ -194,7 +194,7 @@ fn mismatch(array: &dyn Array, sql_type: &SqlType) -> Error {
 pub(crate) fn local(value: i64, unit: TimeUnit, zone: Option<Tz>) -> i64 {
     let Some(zone) = zone else { return value };
     let per_ms = text::units_per_second(unit) / 1_000;
-    value + text::zone_offset_ms(zone, value.div_euclid(per_ms)) * per_ms
+    value.wrapping_add(text::zone_offset_ms(zone, value.div_euclid(per_ms)).wrapping_mul(per_ms))
 }
 
 fn separate(out: &mut String, index: usize) {

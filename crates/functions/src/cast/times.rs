@@ -3,7 +3,7 @@
 use super::{Cast, parse};
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, BigInt, Date, Time, Timestamp, TimestampLtz, IntervalYearMonth, IntervalDayTime};
+use base::LogicalType::{self, BigInt, Date, IntervalDayTime, IntervalYearMonth, Time, Timestamp, TimestampLtz};
 use base::text::{local_to_instant_ms, units_per_second, zone_offset_ms};
 use base::{Error, Result};
 use std::sync::Arc;
@@ -83,9 +83,7 @@ fn timestamp_values(array: &ArrayRef) -> Result<(Int64Array, TimeUnit)> {
         DataType::Date32 => {
             (array.as_primitive::<Date32Type>().unary(|days| i64::from(days) * DAY_MS), TimeUnit::Millisecond)
         }
-        DataType::Time32(_) => {
-            (array.as_primitive::<Time32MillisecondType>().unary(i64::from), TimeUnit::Millisecond)
-        }
+        DataType::Time32(_) => (array.as_primitive::<Time32MillisecondType>().unary(i64::from), TimeUnit::Millisecond),
         other => return Err(Error::internal(format!("{other} is not a timestamp"))),
     })
 }
@@ -148,9 +146,11 @@ fn from_text(cast: &Cast, array: &ArrayRef) -> Result<ArrayRef> {
         Time(precision) => {
             let step = time_step(*precision);
             let mut out = Time32MillisecondBuilder::with_capacity(array.len());
-            cast.parse_texts(array, |text| parse::time(text).map(|ms| ms - ms % step), |value| {
-                out.append_option(value)
-            })?;
+            cast.parse_texts(
+                array,
+                |text| parse::time(text).map(|ms| ms - ms % step),
+                |value| out.append_option(value),
+            )?;
             Ok(Arc::new(out.finish()))
         }
         Timestamp(precision) | TimestampLtz(precision) => {

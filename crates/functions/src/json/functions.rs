@@ -25,9 +25,8 @@ fn call_clause(call: &Call, index: usize) -> Result<Clause> {
 }
 
 fn compile_path(call: &Call, text: &str) -> Result<Path> {
-    Path::parse(text).map_err(|why| {
-        Error::new(&codes::BAD_PATTERN, &[("function", &call.name), ("pattern", &text), ("why", &why)])
-    })
+    Path::parse(text)
+        .map_err(|why| Error::new(&codes::BAD_PATTERN, &[("function", &call.name), ("pattern", &text), ("why", &why)]))
 }
 
 pub(crate) fn value_result(signature: &Signature) -> Result<SqlType> {
@@ -105,16 +104,14 @@ pub(crate) fn value(call: &Call) -> Result<ArrayRef> {
         Some(Behaviour::Default(text)) => Ok(Some(text.clone())),
         Some(_) => Err(call.bad_value(&document, &why)),
     };
-    let apply = |found: std::result::Result<Found<'_>, String>, lax: bool, document: &str| {
-        match scalar_of(found, lax) {
-            Scalar::Text(text) if fits(&text, call.result) => Ok(Some(text)),
-            Scalar::Text(text) => {
-                let why = format!("'{text}' is not a {}", call.result.logical);
-                behave(&clause.on_error, document, &why)
-            }
-            Scalar::Empty => behave(&clause.on_empty, document, "the path has no value"),
-            Scalar::Error(why) => behave(&clause.on_error, document, &why),
+    let apply = |found: std::result::Result<Found<'_>, String>, lax: bool, document: &str| match scalar_of(found, lax) {
+        Scalar::Text(text) if fits(&text, call.result) => Ok(Some(text)),
+        Scalar::Text(text) => {
+            let why = format!("'{text}' is not a {}", call.result.logical);
+            behave(&clause.on_error, document, &why)
         }
+        Scalar::Empty => behave(&clause.on_empty, document, "the path has no value"),
+        Scalar::Error(why) => behave(&clause.on_error, document, &why),
     };
     each_document(call, apply, |value| out.append_option(value))?;
     let texts: ArrayRef = Arc::new(out.finish());
@@ -275,7 +272,14 @@ fn is_null(call: &Call, values: &ArrayRef, index: usize, row: usize) -> bool {
     values.is_null(row) || call.types[index].logical == LogicalType::Null
 }
 
-fn push_value(call: &Call, clause: &Clause, values: &ArrayRef, index: usize, row: usize, out: &mut String) -> Result<()> {
+fn push_value(
+    call: &Call,
+    clause: &Clause,
+    values: &ArrayRef,
+    index: usize,
+    row: usize,
+    out: &mut String,
+) -> Result<()> {
     if clause.json_arguments.contains(&index) && values.is_valid(row) && call.types[index].logical.is_string() {
         let text = values.as_string::<i32>().value(row);
         let json = Json::parse(text).map_err(|why| call.bad_value(&text, &why))?;

@@ -1,0 +1,72 @@
+//! The JSON parser, paths and clauses.
+
+use super::clause::{Behaviour, Clause, Wrapper};
+use super::path::{Found, Path};
+use super::value::Json;
+
+#[test]
+fn text_comes_out_as_it_went_in() {
+    for text in [r#"{"a":[1,2.50,-0,null,true],"b":{"c":"x\"y\\"}}"#, "[]", "{}", r#""é""#, "12345678901234567890"] {
+        assert_eq!(Json::parse(text).unwrap().to_json(), text);
+    }
+    let numbers =
+        [("1e3", "1E+3"), ("1.50", "1.50"), ("1E-7", "1E-7"), ("0.00", "0.00"), ("12e-1", "1.2"), ("-0.5", "-0.5")];
+    for (text, expected) in numbers {
+        assert_eq!(Json::parse(text).unwrap().to_json(), expected);
+    }
+    assert_eq!(Json::parse(r#""\u00e9\ud83d\ude00""#).unwrap(), Json::Text("é😀".into()));
+    assert_eq!(Json::parse(r#"{"a":1,"a":2}"#).unwrap().to_json(), r#"{"a":2}"#);
+}
+
+#[test]
+fn bad_json_is_refused() {
+    let deep = "[".repeat(100_000);
+    for text in ["", "{", "[1,]", "01", "1.", "tru", "\"a", "{a:1}", "1 2", r#""\x""#, r#""\u12"#, "\"\u{1}\"", &deep] {
+        assert!(Json::parse(text).is_err(), "{text:.20}");
+    }
+}
+
+fn found(path: &str, json: &str) -> String {
+    let json = Json::parse(json).unwrap();
+    match Path::parse(path).unwrap().find(&json) {
+        Ok(Found::One(json)) => json.to_json(),
+        Ok(Found::Many(values)) => Json::Array(values.into_iter().cloned().collect()).to_json(),
+        Ok(Found::Nothing) => "nothing".into(),
+        Err(_) => "error".into(),
+    }
+}
+
+#[test]
+fn paths() {
+    let json = r#"{"a":{"b c":[10,20,{"x":1}]},"x":2}"#;
+    let cases = [
+        ("$.a['b c'][0]", "10"),
+        ("lax $.a['b c'][-1].x", "1"),
+        ("a[\"b c\"][1]", "20"),
+        ("$.a.zzz", "error"),
+        ("lax $.a.zzz.y", "nothing"),
+        ("$.a['b c'][*]", r#"[10,20,{"x":1}]"#),
+        ("$..x", "[2,1]"),
+        ("$.x[0]", "error"),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(found(path, json), expected, "{path}");
+    }
+    for path in ["", "$.", "$[", "$[?(@.x)]", "$x"] {
+        assert!(Path::parse(path).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn clauses() {
+    let clause = Clause::parse("RETURNING DECIMAL(10, 2) DEFAULT '0''s' ON EMPTY ERROR ON ERROR").unwrap();
+    assert_eq!(clause.returning.unwrap().to_string(), "DECIMAL(10, 2)");
+    assert_eq!(clause.on_empty, Some(Behaviour::Default("0's".into())));
+    assert_eq!(clause.on_error, Some(Behaviour::Error));
+    let clause = Clause::parse("returning array<string> with conditional array wrapper empty array on empty").unwrap();
+    assert_eq!(clause.returning.unwrap().to_string(), "ARRAY<STRING>");
+    assert_eq!((clause.wrapper, clause.on_empty), (Wrapper::Conditional, Some(Behaviour::EmptyArray)));
+    let clause = Clause::parse("ABSENT ON NULL FORMAT JSON 1 3").unwrap();
+    assert_eq!((clause.absent_on_null, clause.json_arguments), (Some(true), vec![1, 3]));
+    assert!(Clause::parse("RETURNING NOPE").is_err() && Clause::parse("ERROR ON MONDAY").is_err());
+}

@@ -23,9 +23,7 @@ pub(super) fn push_json(out: &mut String, array: &dyn Array, sql_type: &SqlType,
         L::BigInt => text::push_integer(out, array.as_primitive::<Int64Type>().value(row)),
         L::Float => text::push_float(out, array.as_primitive::<Float32Type>().value(row)),
         L::Double => text::push_double(out, array.as_primitive::<Float64Type>().value(row)),
-        L::Decimal { scale, .. } => {
-            text::push_decimal(out, array.as_primitive::<Decimal128Type>().value(row), *scale)
-        }
+        L::Decimal { scale, .. } => text::push_decimal(out, array.as_primitive::<Decimal128Type>().value(row), *scale),
         L::Char(_) | L::VarChar(_) => push_quoted(out, array.as_string::<i32>().value(row)),
         L::Binary(_) | L::VarBinary(_) => {
             let bytes = array.as_binary::<i32>().value(row);

@@ -1,4 +1,5 @@
-//! JSON paths: `lax $.a.b[0]`, `$['b c']`, `$[*].x`, `$..x`. Without a prefix a path is strict: what is missing is an error.
+//! JSON paths: `lax $.a.b[0]`, `$['b c']`, `$[*].x`, `$..x`.
+//! Without a prefix a path is strict: what is missing is an error.
 
 use super::value::Json;
 
@@ -80,7 +81,11 @@ impl Path {
             }
             many |= matches!(step, Step::All | Step::Deep(_));
             if next.is_empty() && !many {
-                return if self.lax { Ok(Found::Nothing) } else { Err(format!("no result for the path step {step:?}")) };
+                return if self.lax {
+                    Ok(Found::Nothing)
+                } else {
+                    Err(format!("no result for the path step {step:?}"))
+                };
             }
             current = next;
         }

@@ -1,11 +1,11 @@
-//! `+ - * / %` and unary minus on numbers. Integers wrap, decimals are exact and NULL on overflow, and dividing integers
-//! or decimals by zero fails.
+//! `+ - * / %` and unary minus on numbers. Integers wrap, decimals are exact and NULL on overflow, and dividing
+//! integers or decimals by zero fails.
 
 use super::intervals;
 use crate::call::{Call, Signature, binary, try_binary};
+use crate::codes;
 use crate::decimal::{self, PRECISION_MAX, pow10, pow10_wide};
 use crate::types::{exact_digits, integer_rank};
-use crate::codes;
 use arrow::array::*;
 use arrow::datatypes::*;
 use base::{Error, LogicalType, Result, SqlType};
@@ -188,9 +188,7 @@ fn decimals(operator: Operator, call: &Call, precision: u8, scale: u8) -> Result
                 l.wrapping_mul(up_left).wrapping_add(sign * r.wrapping_mul(up_right))
             })
         }
-        Multiply if exact => {
-            binary::<D, D, D>(&left.values, &right.values, rows, &data_type, |l, r| l.wrapping_mul(r))
-        }
+        Multiply if exact => binary::<D, D, D>(&left.values, &right.values, rows, &data_type, |l, r| l.wrapping_mul(r)),
         Add | Subtract | Multiply => try_binary::<D, D, D>(&left.values, &right.values, rows, &data_type, |l, r| {
             let (l, r) = (i256::from_i128(l), i256::from_i128(r));
             let (value, from) = if operator == Multiply {
@@ -232,7 +230,7 @@ fn divide_decimals(
             if r == 0 {
                 return Err(division_by_zero());
             }
-            let value = decimal::div_half_up(l * factor, r);
+            let value = decimal::div_half_up(l.wrapping_mul(factor), r);
             Ok(decimal::fits(value, precision).then_some(value))
         });
     }
@@ -260,6 +258,9 @@ pub(crate) fn negate_type(signature: &Signature) -> Result<SqlType> {
 }
 
 pub(crate) fn negate(call: &Call) -> Result<ArrayRef> {
+    if matches!(call.result.logical, LogicalType::IntervalDayTime | LogicalType::IntervalYearMonth) {
+        return intervals::negate(call);
+    }
     let array = call.full(0)?;
     macro_rules! negated {
         ($($pattern:pat => $type:ty),*) => {
@@ -281,8 +282,6 @@ pub(crate) fn negate(call: &Call) -> Result<ArrayRef> {
         DataType::Int64 => Int64Type,
         DataType::Float32 => Float32Type,
         DataType::Float64 => Float64Type,
-        DataType::Decimal128(..) => Decimal128Type,
-        DataType::Duration(TimeUnit::Millisecond) => DurationMillisecondType,
-        DataType::Interval(IntervalUnit::YearMonth) => IntervalYearMonthType
+        DataType::Decimal128(..) => Decimal128Type
     )
 }

@@ -1,7 +1,7 @@
 //! ARRAY, MAP and ROW: constructors, access, and functions over whole collections.
 //!
-//! List functions pick values: each row of the result is a list of places in the flat values of the arguments, which one
-//! `take` then copies. Equality of elements is equality of their row-format bytes, in which NULL is a value.
+//! List functions pick values: each row of the result is a list of places in the flat values of the arguments, which
+//! one `take` then copies. Equality of elements is equality of their row-format bytes, in which NULL is a value.
 
 use crate::call::{Call, Signature, expand};
 use crate::types::common_type;
@@ -10,7 +10,7 @@ use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{SortOptions, concat as concat_arrays, interleave, take};
 use arrow::datatypes::*;
 use arrow::row::{RowConverter, Rows, SortField};
-use base::LogicalType::{self, Null, Boolean, Int, Map, Multiset, Row};
+use base::LogicalType::{self, Boolean, Int, Map, Multiset, Null, Row};
 use base::{Error, Result, SqlType};
 use std::sync::Arc;
 
@@ -22,9 +22,8 @@ pub(crate) fn array_result(signature: &Signature) -> Result<SqlType> {
 
 /// Columns side by side as one flat column, row after row.
 fn interleaved(call: &Call, indexes: impl Iterator<Item = usize>, to: &SqlType) -> Result<ArrayRef> {
-    let columns = indexes
-        .map(|index| expand(&call.cast(index, &to.logical)?, call.rows))
-        .collect::<Result<Vec<_>>>()?;
+    let columns =
+        indexes.map(|index| expand(&call.cast(index, &to.logical)?, call.rows)).collect::<Result<Vec<_>>>()?;
     if columns.is_empty() || call.rows == 0 {
         return Ok(new_empty_array(&to.arrow()));
     }
@@ -37,17 +36,20 @@ fn interleaved(call: &Call, indexes: impl Iterator<Item = usize>, to: &SqlType) 
 pub(crate) fn array(call: &Call) -> Result<ArrayRef> {
     let LogicalType::Array(element) = &call.result.logical else { return Err(Error::internal("ARRAY makes an array")) };
     let values = interleaved(call, 0..call.len(), element)?;
-    Ok(list(element, values, &vec![call.len(); call.rows], None))
+    list(element, values, &vec![call.len(); call.rows], None)
 }
 
-fn list(element: &SqlType, values: ArrayRef, lengths: &[usize], nulls: Option<NullBuffer>) -> ArrayRef {
+fn list(element: &SqlType, values: ArrayRef, lengths: &[usize], nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
-    Arc::new(ListArray::new(element.arrow_field("item"), offsets, values, nulls))
+    // Nested values can differ from the element type in the metadata of their fields.
+    let expected = element.arrow();
+    let values = if *values.data_type() == expected { values } else { arrow::compute::cast(&values, &expected)? };
+    Ok(Arc::new(ListArray::try_new(element.arrow_field("item"), offsets, values, nulls)?))
 }
 
 pub(crate) fn map_result(signature: &Signature) -> Result<SqlType> {
     let types = signature.types();
-    if types.is_empty() || types.len() % 2 != 0 {
+    if types.is_empty() || !types.len().is_multiple_of(2) {
         return Err(signature.error());
     }
     let side = |first: usize| {
@@ -349,7 +351,9 @@ fn pick(
     values: &ArrayRef,
     mut pick: impl FnMut(usize, &mut Vec<u32>) -> Result<bool>,
 ) -> Result<ArrayRef> {
-    let LogicalType::Array(element) = &call.result.logical else { return Err(Error::internal("the result is not an array")) };
+    let LogicalType::Array(element) = &call.result.logical else {
+        return Err(Error::internal("the result is not an array"));
+    };
     let (mut places, mut lengths, mut valid) = (Vec::new(), Vec::with_capacity(call.rows), Vec::new());
     for row in 0..call.rows {
         let before = places.len();
@@ -362,7 +366,7 @@ fn pick(
     }
     let values = take(values, &UInt32Array::from(places), None)?;
     let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
-    Ok(list(element, values, &lengths, nulls))
+    list(element, values, &lengths, nulls)
 }
 
 /// DISTINCT, REVERSE, SLICE and SORT.
@@ -480,9 +484,7 @@ pub(crate) fn with_value(call: &Call) -> Result<ArrayRef> {
         let Some(range) = search.lists.range(row) else { return Ok(false) };
         let value = search.first + row;
         match call.name {
-            "ARRAY_REMOVE" => {
-                places.extend(range.filter(|at| !search.equality.equal(*at, value)).map(|at| at as u32))
-            }
+            "ARRAY_REMOVE" => places.extend(range.filter(|at| !search.equality.equal(*at, value)).map(|at| at as u32)),
             "ARRAY_APPEND" => places.extend(range.chain([value]).map(|at| at as u32)),
             _ => places.extend(std::iter::once(value).chain(range).map(|at| at as u32)),
         }
@@ -604,7 +606,7 @@ pub(crate) fn map_part_result(signature: &Signature) -> Result<SqlType> {
     let element = match signature.function.name {
         "MAP_KEYS" => key.as_ref().clone(),
         "MAP_VALUES" => value.as_ref().clone(),
-        _ => Row(vec![("key".into(), key.as_ref().clone()), ("value".into(), value.as_ref().clone())]).not_null(),
+        _ => Row(vec![("key".into(), key.as_ref().clone()), ("value".into(), value.as_ref().clone())]).nullable(),
     };
     signature.strict(LogicalType::Array(Box::new(element)))
 }
@@ -612,7 +614,9 @@ pub(crate) fn map_part_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn map_part(call: &Call) -> Result<ArrayRef> {
     let array = call.full(0)?;
     let map = array.as_map();
-    let LogicalType::Array(element) = &call.result.logical else { return Err(Error::internal("the result is not an array")) };
+    let LogicalType::Array(element) = &call.result.logical else {
+        return Err(Error::internal("the result is not an array"));
+    };
     let values: ArrayRef = match call.name {
         "MAP_KEYS" => map.keys().clone(),
         "MAP_VALUES" => map.values().clone(),

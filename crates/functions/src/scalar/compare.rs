@@ -57,9 +57,7 @@ fn check(comparison: Comparison, signature: &Signature) -> Result<()> {
     match comparison_type(left, right) {
         Some(common) if !is_nested(&common.logical) || comparison.is_equality() => Ok(()),
         Some(_) => Err(signature.error()),
-        None => {
-            Err(Error::new(&codes::WRONG_COMPARISON, &[("left", &left.logical), ("right", &right.logical)]))
-        }
+        None => Err(Error::new(&codes::WRONG_COMPARISON, &[("left", &left.logical), ("right", &right.logical)])),
     }
 }
 
@@ -106,8 +104,7 @@ pub(crate) fn compare(
         Error::new(&codes::WRONG_COMPARISON, &[("left", &left_type.logical), ("right", &right_type.logical)])
     })?;
     if left_type.logical != right_type.logical
-        && let (Some((p1, s1)), Some((p2, s2))) =
-            (exact_digits(&left_type.logical), exact_digits(&right_type.logical))
+        && let (Some((p1, s1)), Some((p2, s2))) = (exact_digits(&left_type.logical), exact_digits(&right_type.logical))
         && (p1 - s1).max(p2 - s2) + s1.max(s2) > 38
     {
         return compare_wide(comparison, [(left, left_type), (right, right_type)], rows, context);
@@ -132,7 +129,8 @@ fn flat(comparison: Comparison, left: &ArrayRef, right: &ArrayRef, rows: usize) 
         let one: ArrayRef = Arc::new(flat(comparison, left, right, 1)?);
         return Ok(expand(&one, rows)?.as_boolean().clone());
     }
-    let (left_scalar, right_scalar) = (left_constant.then(|| Scalar::new(left)), right_constant.then(|| Scalar::new(right)));
+    let (left_scalar, right_scalar) =
+        (left_constant.then(|| Scalar::new(left)), right_constant.then(|| Scalar::new(right)));
     let left: &dyn Datum = left_scalar.as_ref().map_or(left, |scalar| scalar);
     let right: &dyn Datum = right_scalar.as_ref().map_or(right, |scalar| scalar);
     Ok(match comparison {
@@ -211,8 +209,7 @@ fn compare_wide(
     }
     let ((left, left_scale), (right, right_scale)) = (&columns[0], &columns[1]);
     let common = left_scale.max(right_scale);
-    let (up_left, up_right) =
-        (pow10_wide(u32::from(common - left_scale)), pow10_wide(u32::from(common - right_scale)));
+    let (up_left, up_right) = (pow10_wide(u32::from(common - left_scale)), pow10_wide(u32::from(common - right_scale)));
     Ok(per_row(comparison, left, right, rows, |l, r| {
         let l = i256::from_i128(left.value(l)).wrapping_mul(up_left);
         let r = i256::from_i128(right.value(r)).wrapping_mul(up_right);
@@ -228,7 +225,9 @@ fn nested(comparison: Comparison, left: &ArrayRef, right: &ArrayRef, rows: usize
     }
     let converter = RowConverter::new(vec![field])?;
     let right = if *right.data_type() == data_type { right.clone() } else { arrow::compute::cast(right, &data_type)? };
-    let (left_rows, right_rows) =
-        (converter.convert_columns(std::slice::from_ref(left))?, converter.convert_columns(&[right.clone()])?);
+    let (left_rows, right_rows) = (
+        converter.convert_columns(std::slice::from_ref(left))?,
+        converter.convert_columns(std::slice::from_ref(&right))?,
+    );
     Ok(per_row(comparison, left, &right, rows, |l, r| comparison.holds(left_rows.row(l).cmp(&right_rows.row(r)))))
 }

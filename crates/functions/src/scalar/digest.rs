@@ -114,7 +114,8 @@ fn md5(message: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
     for block in padded(message, 64, false).chunks_exact(64) {
-        let word = |at: usize| u32::from_le_bytes([block[at * 4], block[at * 4 + 1], block[at * 4 + 2], block[at * 4 + 3]]);
+        let word =
+            |at: usize| u32::from_le_bytes([block[at * 4], block[at * 4 + 1], block[at * 4 + 2], block[at * 4 + 3]]);
         let [mut a, mut b, mut c, mut d] = state;
         for step in 0..64 {
             let (mixed, at) = match step / 16 {
@@ -164,7 +165,7 @@ fn sha1(message: &[u8]) -> Vec<u8> {
 
 /// The `index`-th prime, from 1.
 fn prime(index: usize) -> u64 {
-    let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     (2u64..).filter(is_prime).nth(index - 1).unwrap_or(2)
 }
 
@@ -220,7 +221,10 @@ fn roots<const N: usize>(first: usize, degree: u32) -> [u64; N] {
 static CUBE_ROOTS: std::sync::LazyLock<[u64; 80]> = std::sync::LazyLock::new(|| roots(1, 3));
 
 macro_rules! sha2 {
-    ($name:ident, $word:ty, $block:literal, $rounds:literal, $constant:expr, $small0:expr, $small1:expr, $big0:expr, $big1:expr) => {
+    (
+        $name:ident, $word:ty, $block:literal, $rounds:literal,
+        $constant:expr, $small0:expr, $small1:expr, $big0:expr, $big1:expr
+    ) => {
         fn $name(message: &[u8], start: [$word; 8]) -> Vec<u8> {
             let mut state = start;
             for block in padded(message, $block, true).chunks_exact($block) {

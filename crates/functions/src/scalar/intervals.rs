@@ -7,12 +7,14 @@ use crate::call::{Call, union_nulls};
 use crate::cast::print::local;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, Date, Time, Timestamp, TimestampLtz, IntervalYearMonth, IntervalDayTime};
+use base::LogicalType::{self, Date, IntervalDayTime, IntervalYearMonth, Time, Timestamp, TimestampLtz};
 use base::text::{civil_from_days, days_from_civil, days_of_month, units_per_second};
 use base::{Error, Result};
 use std::sync::Arc;
 
 const DAY_MS: i64 = 86_400_000;
+/// The most months that can be added: more than any timestamp spans, little enough to count days with.
+const MONTHS_MAX: i64 = 12_000_000;
 
 fn is_interval(logical: &LogicalType) -> bool {
     matches!(logical, IntervalYearMonth | IntervalDayTime)
@@ -33,9 +35,7 @@ pub(super) fn result_type(operator: Operator, left: &LogicalType, right: &Logica
             Some(IntervalDayTime)
         }
         (Subtract, Time(_), Time(_)) => Some(IntervalDayTime),
-        (Multiply, interval, number) | (Multiply, number, interval)
-            if is_interval(interval) && number.is_integer() =>
-        {
+        (Multiply, interval, number) | (Multiply, number, interval) if is_interval(interval) && number.is_integer() => {
             Some(interval.clone())
         }
         (Divide, interval, number) if is_interval(interval) && number.is_integer() => Some(interval.clone()),
@@ -88,7 +88,7 @@ impl Spans {
 /// A day that many months later; days after the end of the month become its last day.
 pub(crate) fn add_months(days: i64, months: i64) -> i64 {
     let (year, month, day) = civil_from_days(days);
-    let total = year * 12 + i64::from(month) - 1 + months;
+    let total = year * 12 + i64::from(month) - 1 + months.clamp(-MONTHS_MAX, MONTHS_MAX);
     let (year, month) = (total.div_euclid(12), total.rem_euclid(12) as u32 + 1);
     days_from_civil(year, month, day.min(days_of_month(year, month)))
 }
@@ -251,4 +251,13 @@ pub(crate) fn units_per_day(data_type: &DataType) -> i64 {
         DataType::Date32 => 1,
         _ => DAY_MS,
     }
+}
+
+/// Unary minus of an interval.
+pub(super) fn negate(call: &Call) -> Result<ArrayRef> {
+    let spans = Spans::new(call, 0);
+    interval_column(call, |row| {
+        let negated = |span: Span| Span { months: span.months.wrapping_neg(), ms: span.ms.wrapping_neg() };
+        Ok(spans.get(row)?.map(negated))
+    })
 }

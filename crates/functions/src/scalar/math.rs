@@ -168,8 +168,8 @@ pub(crate) fn floor(call: &Call) -> Result<ArrayRef> {
         });
         return Ok(Arc::new(out.with_data_type(call.result.arrow())));
     }
-    let (float, double): (fn(f32) -> f32, fn(f64) -> f64) =
-        if up { (f32::ceil, f64::ceil) } else { (f32::floor, f64::floor) };
+    let float = |v: f32| if up { v.ceil() } else { v.floor() };
+    let double = |v: f64| if up { v.ceil() } else { v.floor() };
     per_type!(&array, |v: i64| v, float, double, |v: i128| v)
 }
 

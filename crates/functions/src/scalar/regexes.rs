@@ -1,5 +1,5 @@
-//! REGEXP and its relatives. Patterns are Java's; what differs from Rust's syntax is translated, and look-around and back
-//! references are refused by name.
+//! REGEXP and its relatives. Patterns are Java's; what differs from Rust's syntax is translated, and
+//! look-around and back references are refused by name.
 
 use super::patterns::bad_pattern;
 use super::strings::all_strings;

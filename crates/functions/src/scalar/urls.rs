@@ -92,7 +92,9 @@ fn url_part<'a>(url: &'a str, part: &str, key: Option<&str>) -> Option<&'a str> 
         "PATH" => Some(path),
         "QUERY" => match key {
             None => query,
-            Some(key) => query?.split('&').find_map(|pair| pair.split_once('=').filter(|(k, _)| *k == key)).map(|(_, v)| v),
+            Some(key) => {
+                query?.split('&').find_map(|pair| pair.split_once('=').filter(|(k, _)| *k == key)).map(|(_, v)| v)
+            }
         },
         "REF" => reference,
         "FILE" => Some(file),

@@ -16,9 +16,8 @@ const DEFAULT_PATTERN: &str = "yyyy-MM-dd HH:mm:ss";
 const DAY_MS: i64 = 86_400_000;
 
 fn compile(call: &Call, text: &str, dialect: Dialect) -> Result<Pattern> {
-    Pattern::compile(text, dialect).map_err(|why| {
-        Error::new(&codes::BAD_PATTERN, &[("function", &call.name), ("pattern", &text), ("why", &why)])
-    })
+    Pattern::compile(text, dialect)
+        .map_err(|why| Error::new(&codes::BAD_PATTERN, &[("function", &call.name), ("pattern", &text), ("why", &why)]))
 }
 
 fn reading_of_units(value: i64, per_second: i64) -> Reading {
@@ -88,7 +87,12 @@ pub(crate) fn to_timestamp_result(signature: &Signature) -> Result<SqlType> {
 }
 
 /// The reading of a text: by a pattern if there is one, else CAST's forms.
-fn read_text(call: &Call, compiled: &mut Compiled<Pattern>, text: &str, pattern: Option<&str>) -> Result<Option<Reading>> {
+fn read_text(
+    call: &Call,
+    compiled: &mut Compiled<Pattern>,
+    text: &str,
+    pattern: Option<&str>,
+) -> Result<Option<Reading>> {
     match pattern {
         None => Ok(parse::timestamp(text, false).ok()),
         Some(pattern) => {

@@ -5,7 +5,7 @@ use crate::call::{Call, Signature};
 use crate::scalar::intervals::local_ms;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, Int, BigInt, Date, Time, Timestamp, TimestampLtz, IntervalYearMonth, IntervalDayTime};
+use base::LogicalType::{self, BigInt, Date, Int, IntervalDayTime, IntervalYearMonth, Time, Timestamp, TimestampLtz};
 use base::text::{civil_from_days, days_from_civil, units_per_second};
 use base::{Result, SqlType};
 

@@ -32,7 +32,17 @@ pub(crate) struct Pattern {
 pub(crate) type Reading = (i64, i64);
 
 pub(crate) const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 pub(crate) const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -121,13 +131,17 @@ impl Pattern {
                     let quarter = (month - 1) / 3 + 1;
                     match count {
                         3 => drop(write!(out, "Q{quarter}")),
-                        4 => out.push_str(["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"][quarter as usize - 1]),
+                        4 => out.push_str(
+                            ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"][quarter as usize - 1],
+                        ),
                         _ => padded(out, i64::from(quarter), count),
                     }
                 }
                 'd' => padded(out, i64::from(day), count),
                 'D' => padded(out, days - days_from_civil(year, 1, 1) + 1, count),
-                'F' => padded(out, i64::from((day - 1) / 7) + i64::from(self.dialect == Dialect::SimpleDateFormat), count),
+                'F' => {
+                    padded(out, i64::from((day - 1) / 7) + i64::from(self.dialect == Dialect::SimpleDateFormat), count)
+                }
                 'w' => padded(out, week_of_year(days).1, count),
                 'E' | 'e' | 'c' => {
                     let weekday = (days + 4).rem_euclid(7);

@@ -42,7 +42,7 @@ impl Pattern {
                 Item::Literal(literal) => rest = rest.strip_prefix(literal.as_str())?,
                 Item::Field { letter, count } => {
                     let next_is_number = matches!(self.items.get(index + 1), Some(Item::Field { letter, count })
-                        if !matches!(letter, 'G' | 'a' | 'E') && !(*letter == 'M' && *count > 2));
+                        if !(matches!(letter, 'G' | 'a' | 'E') || *letter == 'M' && *count > 2));
                     rest = self.field(&mut fields, *letter, *count, rest, next_is_number)?;
                 }
             }
@@ -118,7 +118,7 @@ impl Fields {
             'y' | 'u' if simple && letter == 'u' => {}
             'y' | 'u' => {
                 self.year = match (count, digits) {
-                    // SimpleDateFormat's window of a century ends 20 years from now; two digits below 46 are this century.
+                    // SimpleDateFormat's century ends 20 years from now: two digits below 46 are this one.
                     (1 | 2, 2) if simple => value + if value < 46 { 2000 } else { 1900 },
                     (2, 2) => value + 2000,
                     _ => value,
@@ -196,9 +196,9 @@ impl Fields {
             Some(day) => days_from_civil(bounded(self.year), 1, 1) + bounded(day) - 1,
             None => first + bounded(self.day) - 1,
         };
-        let seconds =
-            (bounded(self.hour_of_day()) * 60 + bounded(self.minute)) * 60 + bounded(self.second)
-                + self.nanos.div_euclid(1_000_000_000);
+        let seconds = (bounded(self.hour_of_day()) * 60 + bounded(self.minute)) * 60
+            + bounded(self.second)
+            + self.nanos.div_euclid(1_000_000_000);
         let nanos = self.nanos.rem_euclid(1_000_000_000);
         (days + seconds.div_euclid(86_400), seconds.rem_euclid(86_400) * 1_000_000_000 + nanos)
     }

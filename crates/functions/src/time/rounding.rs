@@ -119,7 +119,7 @@ fn round(value: i64, per_day: i64, unit: Unit, up: bool) -> i64 {
         if step <= 1 {
             return value;
         }
-        let floor = value.div_euclid(step) * step;
+        let floor = value.div_euclid(step).wrapping_mul(step);
         return if up && floor != value { floor.wrapping_add(step) } else { floor };
     }
     let start = floor_days(value.div_euclid(per_day), unit);
@@ -158,7 +158,9 @@ pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Null => Ok(call.nulls()),
         DataType::Date32 => Ok(Arc::new(
-            array.as_primitive::<Date32Type>().unary::<_, Date32Type>(|days| round(i64::from(days), 1, unit, up) as i32),
+            array
+                .as_primitive::<Date32Type>()
+                .unary::<_, Date32Type>(|days| round(i64::from(days), 1, unit, up) as i32),
         )),
         DataType::Time32(_) => Ok(Arc::new(
             array

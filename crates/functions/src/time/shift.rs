@@ -5,7 +5,7 @@ use crate::call::{Call, Signature};
 use crate::scalar::intervals::{Shifts, add_months_to_units, local_ms, shift_by};
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, Int, Date, Time, Timestamp, TimestampLtz};
+use base::LogicalType::{self, Date, Int, Time, Timestamp, TimestampLtz};
 use base::{Result, SqlType};
 
 const DAY_MS: i64 = 86_400_000;

@@ -28,12 +28,12 @@ fn ignored_parse_errors_are_counted_and_shown() {
 #[test]
 fn an_unknown_column_names_its_place_and_the_nearest() {
     let ran = program("").run_script(&format!("{SOURCE}\nSELECT k,\n  vv FROM t;"));
-    ran.exits(2).says(&["vv", "'v'", "script.sql:3:3"]);
+    ran.exits(2).says(&["vv", "did you mean v?", "script.sql:3:3"]);
 }
 
 #[test]
 fn an_unknown_table_names_the_nearest() {
-    program("").run_script(&format!("{SOURCE}\nSELECT k FROM tt;")).exits(2).says(&["tt", "'t'", "script.sql:2:"]);
+    program("").run_script(&format!("{SOURCE}\nSELECT k FROM tt;")).exits(2).says(&["tt", "did you mean t?", "script.sql:2:"]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Row kinds and operator ids: what only the whole plan can tell.
 //!
-//! Row kinds are found in two passes, as Flink does it. Upwards, every operator says which kinds it would give; downwards,
-//! every reader says whether it needs the old content of updates (`-U`). An aggregate leaves `-U` out if nobody needs it.
+//! Row kinds are found in two passes, as Flink does it. Upwards, every operator says which kinds it would give;
+//! downwards, every reader says whether it needs the old content of updates (`-U`). An aggregate leaves `-U` out if
+//! nobody needs it.
 
 pub mod codes;
 
@@ -114,13 +115,35 @@ pub fn infer(drafts: &mut Vec<Draft>, demands: &[Demand]) -> Vec<NodeId> {
             _ => {}
         }
     }
+    let lone = lone_update_before(drafts, &modes);
     ends.into_iter()
         .zip(demands)
-        .map(|(node, demand)| match modes[node].contains(RowKind::UpdateBefore) && !demand.update_before {
-            true => drop_update_before(drafts, node),
-            false => node,
+        .map(|(node, demand)| {
+            let needless = modes[node].contains(RowKind::UpdateBefore) && !demand.update_before && !lone[node];
+            if needless { drop_update_before(drafts, node) } else { node }
         })
         .collect()
+}
+
+/// Nodes that can give a `-U` without its `+U`: a filter lets a row leave that way, and only its `-U` says so.
+fn lone_update_before(drafts: &[Draft], modes: &[ChangelogMode]) -> Vec<bool> {
+    let mut lone = vec![false; drafts.len()];
+    for (index, draft) in drafts.iter().enumerate() {
+        let inherited = draft.node.inputs.iter().any(|edge| lone[edge.node]);
+        lone[index] = match &draft.node.kind {
+            NodeKind::Calc(calc) => {
+                inherited || (calc.condition.is_some() && modes[index].contains(RowKind::UpdateBefore))
+            }
+            NodeKind::Union | NodeKind::WindowTable(_) | NodeKind::Sink(_) => inherited,
+            NodeKind::Scan(_)
+            | NodeKind::Values(_)
+            | NodeKind::GroupAggregate(_)
+            | NodeKind::WindowAggregate(_)
+            | NodeKind::ChangelogNormalize(_)
+            | NodeKind::DropUpdateBefore => false,
+        };
+    }
+    lone
 }
 
 /// Keyed changes that reach nothing but sinks with the same key need no state: takes their normalisation out.

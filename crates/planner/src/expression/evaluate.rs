@@ -1,7 +1,7 @@
 //! Evaluating trees over a batch.
 //!
-//! Constants stay one row until the end. AND, OR and CASE evaluate a part only for the rows that need it, unless the part
-//! is harmless: a division behind a guard must not fail for the rows that the guard keeps away.
+//! Constants stay one row until the end. AND, OR and CASE evaluate a part only for the rows that need it, unless the
+//! part is harmless: a division behind a guard must not fail for the rows that the guard keeps away.
 
 use super::{Test, Tree};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, make_array, new_null_array};
@@ -180,8 +180,11 @@ fn is(array: &ArrayRef, test: Test) -> Result<BooleanArray> {
 
 /// AND (`decisive` = false) or OR (`decisive` = true): a decisive value settles a row.
 fn connective(parts: &[Tree], decisive: bool, input: &Input, context: &FunctionContext) -> Result<Value> {
-    let mut result = BooleanArray::from(vec![!decisive; input.rows]);
-    for part in parts {
+    let Some((first, rest)) = parts.split_first() else {
+        return Ok(Value::Constant(Arc::new(BooleanArray::from(vec![!decisive]))));
+    };
+    let mut result = boolean(&value(first, input, context)?.spread(input.rows)?)?.clone();
+    for part in rest {
         let next = if part.is_harmless() {
             value(part, input, context)?.spread(input.rows)?
         } else {

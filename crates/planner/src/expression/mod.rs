@@ -1,8 +1,8 @@
 //! Compiled expressions: the bridge from DataFusion's bound expressions to [`base::Expression`].
 //!
-//! A bound expression is compiled once into a [`Tree`] over column positions. Trees can be put into each other, so that a chain
-//! of filters and projections becomes one operator, and are evaluated batch by batch with our own functions: no DataFusion
-//! code runs on the hot path.
+//! A bound expression is compiled once into a [`Tree`] over column positions. Trees can be put into each other, so that a
+//! chain of filters and projections becomes one operator, and are evaluated batch by batch with our own functions: no
+//! DataFusion code runs on the hot path.
 
 mod compile;
 mod evaluate;

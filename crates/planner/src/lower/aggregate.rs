@@ -1,7 +1,7 @@
 //! GROUP BY, SELECT DISTINCT and window aggregates.
 //!
-//! An aggregate over a window table function takes the window in if it groups by both window_start and window_end: then it
-//! emits a window once, when it is complete. With one of them it is a plain aggregate that updates its result.
+//! An aggregate over a window table function takes the window in if it groups by both window_start and window_end: then
+//! it emits a window once, when it is complete. With one of them it is a plain aggregate that updates its result.
 
 use super::builder::{
     Builder, Draft, Identity, PendingWindow, Relation, column_identity, columns, identifying, short_hash, window_digest,
@@ -219,14 +219,7 @@ impl Builder<'_> {
         if read.trees.iter().any(|tree| reads_window(tree, width)) {
             return Err(Error::unsupported("an expression over window columns below a window aggregate"));
         }
-        let mut used: Vec<WindowProperty> = Vec::new();
-        for property in [WindowProperty::Start, WindowProperty::End, WindowProperty::Time] {
-            let place = width + property_index(property);
-            let filtered = window_conditions.iter().any(|tree| tree.columns().contains(&place));
-            if filtered || properties.contains(&Some(property)) {
-                used.push(property);
-            }
-        }
+        let used = used_properties(properties, &window_conditions, width);
         let fields = read
             .trees
             .iter()
@@ -254,18 +247,14 @@ impl Builder<'_> {
             .map(|(property, place)| property.map_or_else(|| place.unwrap_or(0), column_of))
             .collect();
         order.extend(key_columns.len()..results);
-        let conditions = window_conditions
-            .iter()
-            .map(|tree| {
-                tree.replace(&mut |leaf| match leaf {
-                    Tree::Column { index, .. } => {
-                        let property = property_at(index.checked_sub(width)?)?;
-                        Some(all[column_of(property)].clone())
-                    }
-                    _ => None,
-                })
-            })
-            .collect();
+        let mut moved = |leaf: &Tree| match leaf {
+            Tree::Column { index, .. } => {
+                let property = property_at(index.checked_sub(width)?)?;
+                Some(all[column_of(property)].clone())
+            }
+            _ => None,
+        };
+        let conditions = window_conditions.iter().map(|tree| tree.replace(&mut moved)).collect();
         let fields = order.iter().map(|&index| self.fields(group)[index].clone()).collect();
         let projection = order.iter().map(|&index| all[index].clone()).collect();
         Ok(Relation { node: group, window: None, conditions, projection, fields })
@@ -456,6 +445,16 @@ fn property_index(property: WindowProperty) -> usize {
         WindowProperty::End => 1,
         WindowProperty::Time => 2,
     }
+}
+
+/// The window columns that keys or conditions name, in their order.
+fn used_properties(keys: &[Option<WindowProperty>], conditions: &[Tree], width: usize) -> Vec<WindowProperty> {
+    let mut all = vec![WindowProperty::Start, WindowProperty::End, WindowProperty::Time];
+    all.retain(|&property| {
+        let place = width + property_index(property);
+        keys.contains(&Some(property)) || conditions.iter().any(|tree| tree.columns().contains(&place))
+    });
+    all
 }
 
 fn reads_window(tree: &Tree, width: usize) -> bool {

@@ -1,5 +1,5 @@
-//! The plan while it grows: nodes with equal meaning are made once, filters and projections wait until they must become an
-//! operator.
+//! The plan while it grows: nodes with equal meaning are made once, filters and projections wait until they must become
+//! an operator.
 
 use super::LowerContext;
 use super::scan::Reads;
@@ -135,15 +135,6 @@ impl<'a> Builder<'a> {
         let fields = self.fields(node).to_vec();
         let projection = columns(&fields);
         Relation { node, window: None, conditions: Vec::new(), projection, fields }
-    }
-
-    /// The columns below the projection of a relation.
-    pub fn base_fields(&self, relation: &Relation) -> Vec<Field> {
-        let mut fields = self.fields(relation.node).to_vec();
-        if let Some(window) = &relation.window {
-            fields.extend(window.fields.iter().cloned());
-        }
-        fields
     }
 
     /// `relation` behind a projection: trees over its columns, with the names of the new columns.

@@ -1,7 +1,7 @@
 //! From optimised logical plans to the stream plan: one node per operator, expressions compiled, scans shared.
 //!
-//! A query becomes a [`builder::Relation`]: a node behind a filter and a projection that become an operator only where one is
-//! needed. What only the whole plan can tell (row kinds, operator ids) is added by [`crate::changelog`].
+//! A query becomes a [`builder::Relation`]: a node behind a filter and a projection that become an operator only where
+//! one is needed. What only the whole plan can tell (row kinds, operator ids) is added by [`crate::changelog`].
 
 mod aggregate;
 pub mod builder;

@@ -23,15 +23,17 @@ pub struct SinkDraft {
 }
 
 enum Target {
-    Table {
-        table: Arc<CatalogTable>,
-        description: SinkDescription,
-        columns: RowType,
-        primary_key: Vec<usize>,
-        /// What the query computes, for advice.
-        relation: Relation,
-    },
+    Table(Box<TableTarget>),
     Result(ResultSink),
+}
+
+struct TableTarget {
+    table: Arc<CatalogTable>,
+    description: SinkDescription,
+    columns: RowType,
+    primary_key: Vec<usize>,
+    /// What the query computes, for advice.
+    relation: Relation,
 }
 
 impl Builder<'_> {
@@ -76,8 +78,13 @@ impl Builder<'_> {
             .ok_or_else(|| Error::internal("a primary key column is not written"))?;
         let wanted: Vec<Field> = wanted.fields().iter().map(|field| Field { time: None, ..field.clone() }).collect();
         let node = self.node(relation.clone())?;
-        let target =
-            Target::Table { table: table.clone(), description, columns: RowType::new(wanted), primary_key, relation };
+        let target = Target::Table(Box::new(TableTarget {
+            table: table.clone(),
+            description,
+            columns: RowType::new(wanted),
+            primary_key,
+            relation,
+        }));
         Ok(SinkDraft { node, target })
     }
 
@@ -87,9 +94,10 @@ impl Builder<'_> {
     /// Changes that it cannot take.
     pub fn demand(&self, sink: &SinkDraft, modes: &[ChangelogMode], warnings: &mut Vec<Error>) -> Result<Demand> {
         let node = sink.node;
-        let Target::Table { table, description, columns, primary_key, relation } = &sink.target else {
+        let Target::Table(target) = &sink.target else {
             return Ok(Demand { node, update_before: true });
         };
+        let TableTarget { table, description, columns, primary_key, relation } = target.as_ref();
         let name = table_name(&table.definition.path);
         let appends = modes[node].is_append_only();
         match description.input {
@@ -145,7 +153,8 @@ impl Builder<'_> {
             }
             (None, Some(key)) => {
                 return Err(Error::unsupported(format!(
-                    "upsert materialization: the query has one row per ({}), but table {name} has the primary key ({sink_key})",
+                    "upsert materialization: the query has one row per ({}), \
+                     but table {name} has the primary key ({sink_key})",
                     column_list(key)
                 )));
             }
@@ -197,7 +206,8 @@ pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerC
             };
             (sink, Distribution::Single)
         }
-        Target::Table { table, description, columns, primary_key, .. } => {
+        Target::Table(target) => {
+            let TableTarget { table, description, columns, primary_key, .. } = *target;
             let not_null = columns
                 .fields()
                 .iter()

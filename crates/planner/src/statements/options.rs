@@ -22,6 +22,11 @@ pub fn set(
     if option.spec.key == RUNTIME_MODE.spec.key && value.eq_ignore_ascii_case("batch") {
         return Err(at(Error::new(&codes::BATCH_MODE, &[]), value_span));
     }
+    if let Effect::Refused(feature) = option.effect
+        && !value.eq_ignore_ascii_case("false")
+    {
+        return Err(at(Error::unsupported(feature), key_span));
+    }
     let mut changed = session.options.clone();
     changed.set(key, value);
     let single: Options = [(key.to_string(), value.to_string())].into_iter().collect();
