@@ -232,8 +232,7 @@ fn read_object(
     let start = reader.position;
     loop {
         let field = match layout.guess.get(step) {
-            Some(guessed) if reader.rest().starts_with(&guessed.gap) => {
-                reader.position += guessed.gap.len();
+            Some(guessed) if reader.eat_text(&guessed.gap) => {
                 step += 1;
                 learning.push(&guessed.gap, guessed.field);
                 guessed.field

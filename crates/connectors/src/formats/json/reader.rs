@@ -88,6 +88,18 @@ impl<'a> Reader<'a> {
         &self.data[self.position..]
     }
 
+    /// Goes over `text` if exactly that comes next. For texts of 8 to 16 bytes two words are compared.
+    #[inline]
+    pub fn eat_text(&mut self, text: &[u8]) -> bool {
+        let Some(next) = self.rest().get(..text.len()) else { return false };
+        let same = match (next.first_chunk::<8>(), text.first_chunk::<8>()) {
+            (Some(a), Some(b)) if text.len() <= 16 => a == b && next.last_chunk::<8>() == text.last_chunk::<8>(),
+            _ => next == text,
+        };
+        self.position += if same { text.len() } else { 0 };
+        same
+    }
+
     /// The text from `start` to here.
     pub fn since(&self, start: usize) -> &'a [u8] {
         &self.data[start..self.position]
@@ -127,7 +139,7 @@ impl<'a> Reader<'a> {
         if *first != b'"' {
             return None;
         }
-        let end = memchr::memchr2(b'"', b'\\', content)?;
+        let end = quote_or_backslash(content)?;
         if content[end] != b'"' {
             return None;
         }
@@ -365,6 +377,24 @@ impl Parts for Vec<u8> {
         }
         self.push(b'"');
     }
+}
+
+/// Where the first quote or backslash is. Short strings are searched eight bytes at a time without a call.
+#[inline]
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The lowest high bit marks the first byte of a word that is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    for index in 0..2 {
+        let Some(bytes) = text.get(index * 8..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        let word = u64::from_le_bytes(*bytes);
+        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
+        if found != 0 {
+            return Some(index * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    memchr::memchr2(b'"', b'\\', text)
 }
 
 /// The value of four hexadecimal digits.
