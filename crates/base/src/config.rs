@@ -180,8 +180,16 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     LANGUAGE,
     BATCH_ROWS,
     RESULT_MODE,
-    inert("table.exec.sink.type-length-enforcer", "CHAR and VARCHAR are cut and padded by casts", "CHAR 与 VARCHAR 由转换负责截断和补齐"),
-    inert("table.exec.sink.upsert-materialize", "a sink whose key differs from the query's gets the old rows as deletes", "主键不同的 sink 会收到旧行的删除"),
+    inert(
+        "table.exec.sink.type-length-enforcer",
+        "CHAR and VARCHAR are cut and padded by casts",
+        "CHAR 与 VARCHAR 由转换负责截断和补齐",
+    ),
+    inert(
+        "table.exec.sink.upsert-materialize",
+        "a sink whose key differs from the query's gets the old rows as deletes",
+        "主键不同的 sink 会收到旧行的删除",
+    ),
     inert("table.exec.sink.keyed-shuffle", "rows of one key always meet in one writer", "同一主键的行总在同一个写入端"),
     inert(
         "execution.checkpointing.*",
@@ -191,7 +199,10 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     inert("state.*", "state is kept in memory", "状态保存在内存中"),
     inert("restart-strategy*", "a failed job ends with its error", "作业失败时报错并结束"),
     refused("table.exec.emit.*", "early and late firing of windows (table.exec.emit.*)"),
-    refused("table.exec.source.cdc-events-duplicate", "deduplication of CDC events (table.exec.source.cdc-events-duplicate)"),
+    refused(
+        "table.exec.source.cdc-events-duplicate",
+        "deduplication of CDC events (table.exec.source.cdc-events-duplicate)",
+    ),
     refused("table.exec.deduplicate.*", "deduplication (table.exec.deduplicate.*)"),
     refused("table.exec.legacy-cast-behaviour", "legacy casts (table.exec.legacy-cast-behaviour)"),
     inert("table.exec.mini-batch.*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),

@@ -95,13 +95,5 @@ pub(crate) fn looks_like_name(word: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn word_lists_are_sorted() {
-        assert!(RESERVED.is_sorted());
-        assert!(CLAUSE_WORDS.is_sorted());
-        assert!(is_reserved("value") && !is_reserved("level"));
-    }
-}
+#[path = "keywords_tests.rs"]
+mod tests;

@@ -125,7 +125,8 @@ pub fn run_tumble(path: &Path, parallelism: usize) -> Result<u64, String> {
         clock: Arc::new(SystemClock),
         results: Arc::new(crate::oracle::CaptureResults(Default::default())),
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
     let script = syntax::Script::new("tumble.sql", &text);
     let mut rows = 0;
     for statement in script.statements() {

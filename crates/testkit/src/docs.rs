@@ -17,10 +17,8 @@ pub fn generated() -> Vec<(PathBuf, String)> {
     connectors::register(&mut connectors);
     let mut formats = FormatRegistry::default();
     connectors::formats::register(&mut formats);
-    let mut pages = vec![
-        (PathBuf::from("docs/errors.md"), errors()),
-        (PathBuf::from("docs/options.md"), session_options()),
-    ];
+    let mut pages =
+        vec![(PathBuf::from("docs/errors.md"), errors()), (PathBuf::from("docs/options.md"), session_options())];
     for connector in connectors.iter() {
         pages.push((format!("docs/connectors/{}.md", connector.name()).into(), option_table(connector.options())));
     }
@@ -104,7 +102,9 @@ fn session_options() -> String {
     let used: Vec<OptionSpec> =
         SESSION_OPTIONS.iter().filter(|option| option.effect == Effect::Used).map(|option| option.spec).collect();
     let mut out = option_table(&used);
-    out.push_str("\nRefused until they are built, because they would change results:\n\n| option | feature |\n|---|---|\n");
+    out.push_str(
+        "\nRefused until they are built, because they would change results:\n\n| option | feature |\n|---|---|\n",
+    );
     for option in SESSION_OPTIONS {
         if let Effect::Refused(feature) = option.effect {
             out.push_str(&format!("| `{}` | {} |\n", option.spec.key, cell(feature)));

@@ -23,11 +23,7 @@ enum Command {
     Bench(BenchArgs),
     /// One measured part of a benchmark
     #[command(hide = true)]
-    BenchPart {
-        part: String,
-        parallelism: usize,
-        file: PathBuf,
-    },
+    BenchPart { part: String, parallelism: usize, file: PathBuf },
 }
 
 #[derive(Debug, clap::Args)]

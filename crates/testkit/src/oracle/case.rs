@@ -128,7 +128,8 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
     let sql = sql
         .replace("${CASE_DIR}", &absolute.display().to_string())
         .replace("${OUT_DIR}", &out.path().display().to_string());
-    let unbounded = sql.lines().any(|line| line.strip_prefix("--").is_some_and(|c| c.trim_start().starts_with("@unbounded")));
+    let unbounded =
+        sql.lines().any(|line| line.strip_prefix("--").is_some_and(|c| c.trim_start().starts_with("@unbounded")));
     let expected = expected::parse(
         &read(&folder.join("expected.changelog")),
         &read(&folder.join("expected.table")),

@@ -135,10 +135,8 @@ pub fn compare(expected: &ExpectedResult, actual: &CapturedResult, sequence: boo
         None => expected.statement.to_string(),
     };
     let what = if sequence { "sequence" } else { "table" };
-    if let Some(schema) = &expected.schema {
-        if *schema != actual.schema {
-            return Verdict::fail(name, what, format!("types: expected {schema}; found {}", actual.schema));
-        }
+    if let Some(schema) = expected.schema.as_ref().filter(|schema| **schema != actual.schema) {
+        return Verdict::fail(name, what, format!("types: expected {schema}; found {}", actual.schema));
     }
     // Without a recorded table the changelog describes it.
     let wanted = match &expected.table {

@@ -18,7 +18,12 @@ fn inserts_of_one_step_have_no_order_but_updates_have() {
 
 #[test]
 fn a_table_is_a_multiset_or_keyed() {
-    let changes = [change("+I", &["1", "a"], 0), change("+I", &["1", "a"], 0), change("+U", &["1", "b"], 0), change("-D", &["1", "a"], 0)];
+    let changes = [
+        change("+I", &["1", "a"], 0),
+        change("+I", &["1", "a"], 0),
+        change("+U", &["1", "b"], 0),
+        change("-D", &["1", "a"], 0),
+    ];
     assert_eq!(materialise(&changes, &[]).len(), 2);
     assert_eq!(materialise(&changes[..3], &[0]), vec![vec![Some("1".to_string()), Some("b".to_string())]]);
     assert!(materialise(&changes, &[0]).is_empty());

@@ -7,8 +7,8 @@ use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, T
 use base::connector::*;
 use base::format::{DecodeSpec, Decoder, Records};
 use base::{
-    BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, Location, LogicalType, OptionKind, OptionSpec, Result, RowKind,
-    RowType, TableDefinition,
+    BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, Location, LogicalType, OptionKind, OptionSpec, Result,
+    RowKind, RowType, TableDefinition,
 };
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -201,7 +201,9 @@ impl OracleReader {
         }
         let decoded = self.decoder.decode(&records).map_err(|failed| {
             let event = &events[failed.record];
-            failed.error.at(Location::Record { resource: event.table.clone(), position: format!("offset {}", event.offset) })
+            failed
+                .error
+                .at(Location::Record { resource: event.table.clone(), position: format!("offset {}", event.offset) })
         })?;
         let rows = decoded.batch.num_rows();
         let event_of = |row: usize| &events[decoded.records.as_ref().map_or(row, |map| map[row] as usize)];
@@ -218,8 +220,7 @@ impl OracleReader {
                 other => return Err(Error::internal(format!("metadata key {other}"))),
             });
         }
-        let kinds: Vec<RowKind> =
-            (0..rows).map(|row| event_of(row).kind.unwrap_or(decoded.batch.kind(row))).collect();
+        let kinds: Vec<RowKind> = (0..rows).map(|row| event_of(row).kind.unwrap_or(decoded.batch.kind(row))).collect();
         let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.scan.output.arrow().clone(), columns, &options)?;
         self.records += rows as u64;
@@ -316,12 +317,7 @@ pub struct CaptureResults(pub Captured);
 pub const QUERY: &str = "";
 
 impl planner::ResultSinkFactory for CaptureResults {
-    fn result_sink(
-        &self,
-        row: &RowType,
-        _changelog: ChangelogMode,
-        time_zone: chrono_tz::Tz,
-    ) -> Arc<dyn SinkProvider> {
+    fn result_sink(&self, row: &RowType, _changelog: ChangelogMode, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider> {
         self.0.declare(QUERY, &row.to_string(), Vec::new());
         Arc::new(CaptureSink { name: QUERY.into(), columns: row.clone(), time_zone, captured: self.0.clone() })
     }

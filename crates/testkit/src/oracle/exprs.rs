@@ -51,7 +51,7 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
 }
 
 async fn evaluate(case: &mut CaseSession, expression: &str, options: &OracleOptions) -> Given {
-    let script = syntax::Script::new("exprs.sql", &format!("SELECT {expression}"));
+    let script = syntax::Script::new("exprs.sql", format!("SELECT {expression}"));
     let Some(statement) = script.statements().next() else { return Given::Validation("no statement".into()) };
     let job = match case.session.execute(&script, &statement) {
         Err(error) => return Given::Validation(error.to_string()),

@@ -31,7 +31,9 @@ pub fn parse(text: &str) -> Result<Vec<LogEvent>, String> {
         let (op, payload) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let kind = match op {
             "*" => None,
-            short => Some(RowKind::parse(short).ok_or_else(|| format!("input.log line {}: no row kind {op}", number + 1))?),
+            short => {
+                Some(RowKind::parse(short).ok_or_else(|| format!("input.log line {}: no row kind {op}", number + 1))?)
+            }
         };
         let offset = events.iter().filter(|event| event.table == table).count() as i64;
         events.push(LogEvent { table, kind, payload: payload.trim_start().to_string(), offset });

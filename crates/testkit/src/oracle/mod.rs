@@ -112,11 +112,8 @@ pub fn run(folders: &[PathBuf], options: &OracleOptions) -> Report {
 
 /// Runs one case folder.
 pub async fn run_case(path: &Path, options: &OracleOptions) -> Vec<Verdict> {
-    let result = if path.join("exprs.sql").exists() {
-        exprs::run(path, options).await
-    } else {
-        case::run(path, options).await
-    };
+    let result =
+        if path.join("exprs.sql").exists() { exprs::run(path, options).await } else { case::run(path, options).await };
     result.unwrap_or_else(|why| vec![Verdict::fail("0", "runs", why)])
 }
 
@@ -134,7 +131,10 @@ fn case_folders(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         .collect();
     cases.sort();
     if cases.is_empty() {
-        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "no case.sql or exprs.sql in it or one level below"));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::NotFound,
+            "no case.sql or exprs.sql in it or one level below",
+        ));
     }
     Ok(cases)
 }

@@ -30,7 +30,7 @@ fn a_wrong_catalogue_is_noticed() {
         en: Text { what: "a {b}.", why: "", fix: "" },
         zh: Text { what: "plain", why: "", fix: "" },
     };
-    assert_eq!(testkit::tidy::catalogue_problems(&[&BAD, &BAD]).len(), 8);
+    assert_eq!(testkit::tidy::catalogue_problems(&[&BAD, &BAD]).len(), 9);
 }
 
 #[test]
