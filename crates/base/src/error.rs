@@ -262,6 +262,8 @@ pub enum Label {
     Error,
     /// The job goes on.
     Warning,
+    /// Nothing is wrong, but it may not be what was meant.
+    Note,
 }
 
 impl Label {
@@ -271,6 +273,8 @@ impl Label {
             (Label::Warning, Language::English) => "warning",
             (Label::Error, Language::Chinese) => "错误",
             (Label::Warning, Language::Chinese) => "警告",
+            (Label::Note, Language::English) => "note",
+            (Label::Note, Language::Chinese) => "提示",
         }
     }
 }

@@ -15,7 +15,8 @@ fn type_text_parses_back() {
         "STRING NOT NULL",
         "TIMESTAMP(3)",
         "TIMESTAMP_LTZ(9) NOT NULL",
-        "INTERVAL DAY TO SECOND",
+        "INTERVAL SECOND(3)",
+        "INTERVAL MONTH NOT NULL",
         "ARRAY<ROW<`a b` INT NOT NULL, `c``d` MAP<STRING NOT NULL, MULTISET<DATE>>> NOT NULL>",
     ] {
         assert_eq!(parse(text).to_string(), text);
@@ -33,7 +34,8 @@ fn every_spelling_of_flink_is_read() {
         ("VARCHAR(2147483647)", "STRING"),
         ("INT NOT NULL ARRAY", "ARRAY<INT NOT NULL>"),
         ("ROW(a INT 'first', b STRING)", "ROW<`a` INT, `b` STRING>"),
-        ("INTERVAL YEAR(4) TO MONTH", "INTERVAL YEAR TO MONTH"),
+        ("INTERVAL YEAR(4) TO MONTH", "INTERVAL MONTH"),
+        ("INTERVAL DAY TO SECOND", "INTERVAL SECOND(3)"),
     ] {
         assert_eq!(parse(spelling).to_string(), text);
     }

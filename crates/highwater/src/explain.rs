@@ -5,6 +5,7 @@ use crate::codes::NOTHING_TO_RUN;
 use crate::results::ResultSinks;
 use crate::{EXIT_OK, language, refuse, registries, script};
 use base::Error;
+use base::error::Label;
 use planner::Session;
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         }
     };
     if planned.jobs.is_empty() && !planned.has_output {
-        return refuse(&Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]), planned.language);
+        let note = Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]);
+        eprintln!("{}", note.render(planned.language, Label::Note));
     }
     for (index, job) in planned.jobs.iter().enumerate() {
         if index > 0 {

@@ -55,10 +55,11 @@ pub fn run(args: &RunArgs) -> u8 {
         results.set_mode(ResultMode::Table);
     }
     if planned.jobs.is_empty() {
-        if planned.has_output {
-            return EXIT_OK;
+        if !planned.has_output {
+            let note = Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]);
+            eprintln!("{}", note.render(language, Label::Note));
         }
-        return refuse(&Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]), language);
+        return EXIT_OK;
     }
     start(planned, &results, &overrides)
 }
