@@ -1,3 +1,5 @@
+//! Tests of the catalogs.
+
 use super::*;
 
 fn path(name: &str) -> ObjectPath {

@@ -259,6 +259,23 @@ pub const METADATA_READ_ONLY: ErrorCode = ErrorCode {
     },
 };
 
+/// Two metadata columns of one key.
+pub const DUPLICATE_METADATA: ErrorCode = ErrorCode {
+    code: "HW-P056",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "columns {first} and {second} both read metadata '{key}'",
+        why: "a metadata key belongs to one column",
+        fix: "make one of them a computed column: {second} AS CAST({first} AS ...)",
+    },
+    zh: Text {
+        what: "列 {first} 和 {second} 都读取元数据 '{key}'",
+        why: "一个元数据 key 只能对应一列",
+        fix: "请将其中一列改为计算列：{second} AS CAST({first} AS ...)",
+    },
+};
+
 /// A column declared twice.
 pub const DUPLICATE_COLUMN: ErrorCode = ErrorCode {
     code: "HW-P019",
@@ -747,6 +764,23 @@ pub const BATCH_MODE: ErrorCode = ErrorCode {
     },
 };
 
+/// RAND_INTEGER with a bound that leaves no number.
+pub const RANDOM_BOUND: ErrorCode = ErrorCode {
+    code: "HW-P057",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "RAND_INTEGER cannot give a number below {bound}",
+        why: "the numbers start at 0, so the bound must be positive",
+        fix: "guard it: RAND_INTEGER(GREATEST(n, 1))",
+    },
+    zh: Text {
+        what: "RAND_INTEGER 无法给出小于 {bound} 的数",
+        why: "随机数从 0 开始，上界必须为正",
+        fix: "请加以保护：RAND_INTEGER(GREATEST(n, 1))",
+    },
+};
+
 /// A view that uses itself.
 pub const VIEW_CYCLE: ErrorCode = ErrorCode {
     code: "HW-P055",
@@ -776,6 +810,7 @@ pub const CODES: &[&ErrorCode] = &[
     &UNKNOWN_METADATA,
     &METADATA_TYPE,
     &METADATA_READ_ONLY,
+    &DUPLICATE_METADATA,
     &DUPLICATE_COLUMN,
     &ENFORCED_KEY,
     &KEY_COLUMN,
@@ -813,4 +848,5 @@ pub const CODES: &[&ErrorCode] = &[
     &OPTION_HINT,
     &BATCH_MODE,
     &VIEW_CYCLE,
+    &RANDOM_BOUND,
 ];

@@ -1,4 +1,4 @@
-//! From Flink SQL to the stream plan: catalog, binding, changelog modes, keys, EXPLAIN, and the session that runs statements.
+//! From Flink SQL to the stream plan: catalog, binding, changelog modes, keys, EXPLAIN, and sessions.
 //!
 //! A [`Session`] executes one statement after the other. Statements that define something change its catalogs; queries,
 //! INSERT and statement sets become a [`PlannedJob`]: they are bound to logical plans (`binder`), lowered to a stream plan

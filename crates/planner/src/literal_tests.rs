@@ -1,3 +1,5 @@
+//! Tests of typed literals.
+
 use super::*;
 
 #[test]
@@ -13,5 +15,5 @@ fn a_marker_has_the_name_of_its_literal() {
 fn intervals_of_equal_length_are_equal() {
     assert_eq!(Literal::day_time(60_000), Literal::day_time(60_000));
     assert_eq!(Literal::day_time(500).sql, "INTERVAL '0.500' SECOND");
-    assert_eq!(Literal::year_month(18).sql_type.to_string(), "INTERVAL YEAR TO MONTH NOT NULL");
+    assert_eq!(Literal::year_month(18).sql_type.to_string(), "INTERVAL MONTH NOT NULL");
 }

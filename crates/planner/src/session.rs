@@ -18,12 +18,7 @@ use syntax::{RawStatement, Script};
 /// Makes the sink of a SELECT that is a statement.
 pub trait ResultSinkFactory: Send + Sync + Debug {
     /// The sink for a result of these columns and row kinds; instants are shown in `time_zone`.
-    fn result_sink(
-        &self,
-        row: &RowType,
-        changelog: ChangelogMode,
-        time_zone: chrono_tz::Tz,
-    ) -> Arc<dyn SinkProvider>;
+    fn result_sink(&self, row: &RowType, changelog: ChangelogMode, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider>;
 }
 
 /// What a session is given by the program around it.

@@ -1,3 +1,5 @@
+//! Tests of statements in a session.
+
 use crate::session::{JobKind, Outcome, Session};
 use crate::test_support::{execute, session};
 use base::Location;

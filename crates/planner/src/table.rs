@@ -124,6 +124,16 @@ impl Resolver<'_> {
                 // The type of a computed column is known once its expression is bound.
                 None => LogicalType::Null.nullable(),
             };
+            if let ColumnKind::Metadata { key, .. } = &kind
+                && let Some(first) = columns
+                    .iter()
+                    .find(|known| matches!(&known.kind, ColumnKind::Metadata { key: other, .. } if other == key))
+            {
+                let error =
+                    Error::new(&codes::DUPLICATE_METADATA, &[("first", &first.name), ("second", &name), ("key", key)]);
+                self.error(error, column.span);
+                continue;
+            }
             columns.push(Column { name, sql_type, kind, comment: column.comment.clone() });
         }
         columns

@@ -1,3 +1,5 @@
+//! Tests of CREATE TABLE.
+
 use crate::test_support::{execute, session};
 use base::TimeAttribute;
 
@@ -36,6 +38,10 @@ fn problems_of_a_definition() {
         ("CREATE TABLE t (a INT) WITH ('connector' = 'test', 'path' = '...')", "HW-P015"),
         ("CREATE TABLE t (a INT METADATA FROM 'timestmp') WITH ('connector' = 'test')", "HW-P016"),
         ("CREATE TABLE t (a ARRAY<INT> METADATA FROM 'timestamp') WITH ('connector' = 'test')", "HW-P017"),
+        (
+            "CREATE TABLE t (a BIGINT METADATA FROM 'offset', b INT METADATA FROM 'offset') WITH ('connector' = 'test')",
+            "HW-P056",
+        ),
         ("CREATE TABLE t (a INT, a INT) WITH ('connector' = 'test')", "HW-P019"),
         ("CREATE TABLE t (a INT, PRIMARY KEY (a)) WITH ('connector' = 'test')", "HW-P020"),
         ("CREATE TABLE t (a INT, PRIMARY KEY (b) NOT ENFORCED) WITH ('connector' = 'test')", "HW-P021"),

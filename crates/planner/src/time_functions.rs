@@ -4,8 +4,8 @@
 //! another one. [`crate::expression`] turns the calls into columns.
 
 use crate::codes;
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::TimestampMillisecondType;
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringArray};
+use arrow::datatypes::{Float64Type, Int32Type, Int64Type, TimestampMillisecondType};
 use base::expression::HiddenColumn;
 use base::function::{Argument, FunctionContext, ScalarFunction};
 use base::{Error, LogicalType, Result, SqlType};
@@ -19,6 +19,15 @@ pub const WATERMARK: &str = "$watermark";
 pub const CURRENT_WATERMARK: &str = "CURRENT_WATERMARK";
 /// The hidden function of random numbers.
 pub const RANDOM: &str = "$random";
+
+/// RAND(), called with [`RANDOM`].
+pub const RAND: &str = "$RAND";
+/// RAND_INTEGER(bound), called with the bound and [`RANDOM`].
+pub const RAND_INTEGER: &str = "$RAND_INTEGER";
+/// UUID(), called with two [`RANDOM`].
+pub const UUID: &str = "$UUID";
+/// UNIX_TIMESTAMP(), called with [`PROCESSING_TIME`].
+pub const UNIX_TIME: &str = "$UNIX_TIMESTAMP";
 
 /// A function whose value is a hidden column.
 #[derive(Debug)]
@@ -34,7 +43,7 @@ pub fn hidden_function(name: &str) -> Option<Arc<dyn ScalarFunction>> {
         WATERMARK => (WATERMARK, HiddenColumn::Watermark),
         RANDOM => (RANDOM, HiddenColumn::Random),
         CURRENT_WATERMARK => return Some(Arc::new(CurrentWatermark)),
-        _ => return None,
+        _ => return Derived::of(name).map(|function| Arc::new(function) as Arc<dyn ScalarFunction>),
     };
     Some(Arc::new(HiddenFunction { name, column }))
 }
@@ -118,3 +127,114 @@ impl ScalarFunction for CurrentWatermark {
         false
     }
 }
+
+/// A function of hidden columns.
+#[derive(Debug, Clone, Copy)]
+enum Derived {
+    Rand,
+    RandInteger,
+    Uuid,
+    UnixTime,
+}
+
+impl Derived {
+    fn of(name: &str) -> Option<Derived> {
+        Some(match name {
+            RAND => Derived::Rand,
+            RAND_INTEGER => Derived::RandInteger,
+            UUID => Derived::Uuid,
+            UNIX_TIME => Derived::UnixTime,
+            _ => return None,
+        })
+    }
+}
+
+impl ScalarFunction for Derived {
+    fn name(&self) -> &str {
+        match self {
+            Derived::Rand => RAND,
+            Derived::RandInteger => RAND_INTEGER,
+            Derived::Uuid => UUID,
+            Derived::UnixTime => UNIX_TIME,
+        }
+    }
+
+    fn return_type(&self, arguments: &[Argument]) -> Result<SqlType> {
+        Ok(match self {
+            Derived::Rand => LogicalType::Double.not_null(),
+            Derived::Uuid => LogicalType::Char(36).not_null(),
+            Derived::UnixTime => LogicalType::BigInt.not_null(),
+            Derived::RandInteger => match arguments.first().map(|bound| &bound.sql_type) {
+                Some(bound) if bound.logical == LogicalType::Int => {
+                    LogicalType::Int.nullable().with_nullable(bound.nullable)
+                }
+                other => {
+                    let given = other.map_or_else(String::new, |bound| bound.logical.to_string());
+                    return Err(Error::unsupported(format!("RAND_INTEGER({given}): the bound is an INT")));
+                }
+            },
+        })
+    }
+
+    fn evaluate(
+        &self,
+        arguments: &[ArrayRef],
+        _types: &[SqlType],
+        _result: &SqlType,
+        rows: usize,
+        _context: &FunctionContext,
+    ) -> Result<ArrayRef> {
+        let wrong = || Error::internal(format!("{} got other arguments than it is called with", self.name()));
+        let random = |index: usize| -> Result<&Int64Array> {
+            arguments.get(index).and_then(|array| array.as_primitive_opt::<Int64Type>()).ok_or_else(wrong)
+        };
+        Ok(match self {
+            Derived::Rand => Arc::new(random(0)?.unary::<_, Float64Type>(fraction)),
+            Derived::RandInteger => {
+                let bounds =
+                    arguments.first().and_then(|array| array.as_primitive_opt::<Int32Type>()).ok_or_else(wrong)?;
+                let random = random(1)?;
+                let constant = bounds.len() == 1;
+                let bounded = (0..rows).map(|row| {
+                    let place = if constant { 0 } else { row };
+                    let bound = bounds.is_valid(place).then(|| bounds.value(place))?;
+                    Some((bound > 0).then(|| (fraction(random.value(row)) * f64::from(bound)) as i32).ok_or(bound))
+                });
+                let bad = |bound| Error::new(&codes::RANDOM_BOUND, &[("bound", &bound)]);
+                let values = bounded.map(|value| value.transpose().map_err(bad)).collect::<Result<Int32Array>>()?;
+                Arc::new(values)
+            }
+            Derived::Uuid => {
+                let (high, low) = (random(0)?, random(1)?);
+                Arc::new((0..rows).map(|row| Some(uuid(high.value(row), low.value(row)))).collect::<StringArray>())
+            }
+            Derived::UnixTime => {
+                let now = arguments.first().and_then(|array| array.as_primitive_opt::<TimestampMillisecondType>());
+                Arc::new(now.ok_or_else(wrong)?.unary::<_, Int64Type>(|milliseconds| milliseconds.div_euclid(1000)))
+            }
+        })
+    }
+}
+
+/// Random bits as a number from 0 up to 1, without 1.
+fn fraction(random: i64) -> f64 {
+    (random as u64 >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A UUID of version 4.
+fn uuid(high: i64, low: i64) -> String {
+    let high = high as u64 & !0xf000 | 0x4000;
+    let low = low as u64 & !(0b11 << 62) | 0b10 << 62;
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+#[cfg(test)]
+#[path = "time_functions_tests.rs"]
+mod tests;

@@ -1,3 +1,5 @@
+//! Tests of binding: names, types, group keys, windows.
+
 use crate::binder::{self, Binder};
 use crate::session::Session;
 use crate::test_support::{execute, session};
@@ -137,4 +139,41 @@ fn what_flink_refuses_is_refused() {
 #[test]
 fn a_shadowed_alias_is_the_column() {
     assert_eq!(row("SELECT UPPER(k) AS v, COUNT(*) AS c FROM orders GROUP BY k, v"), "v STRING, c BIGINT NOT NULL");
+}
+
+#[test]
+fn bare_nulls_are_refused_where_flink_does() {
+    for sql in ["SELECT NULL OR TRUE", "SELECT k || NULL FROM orders", "SELECT ROW(1, NULL)", "SELECT MAP['a', NULL]"] {
+        assert_eq!(code(sql), "HW-P033", "{sql}");
+    }
+    assert_eq!(row("SELECT ARRAY[1, NULL] AS a"), "a ARRAY<INT> NOT NULL");
+}
+
+#[test]
+fn functions_of_flink_that_are_not_built_are_told_from_unknown_ones() {
+    for sql in ["SELECT GROUPING(k) FROM orders GROUP BY k", "SELECT PARSE_JSON(k) FROM orders", "SELECT RAND(1)"] {
+        assert_eq!(code(sql), "HW-I002", "{sql}");
+    }
+    assert_eq!(code("SELECT PARSE_JSO(k) FROM orders"), "HW-P030");
+    assert_eq!(
+        row("SELECT RAND() AS r, RAND_INTEGER(v) AS i, UUID() AS u, UNIX_TIMESTAMP() AS s FROM orders"),
+        "r DOUBLE NOT NULL, i INT, u CHAR(36) NOT NULL, s BIGINT NOT NULL"
+    );
+}
+
+#[test]
+fn the_rowtime_of_a_group_window_is_nullable() {
+    let legacy =
+        "SELECT TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS r FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)";
+    assert_eq!(row(legacy), "r TIMESTAMP(3) *ROWTIME*");
+    let table = "SELECT window_time FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))";
+    assert_eq!(row(table), "window_time TIMESTAMP(3) NOT NULL *ROWTIME*");
+}
+
+#[test]
+fn not_and_is_true_take_conditions_only() {
+    for sql in ["SELECT NOT k FROM orders", "SELECT k IS TRUE FROM orders", "SELECT v IS NOT UNKNOWN FROM orders"] {
+        assert_eq!(code(sql), crate::codes::NOT_BOOLEAN.code, "{sql}");
+    }
+    assert_eq!(row("SELECT NOT (v > 1) AS n, (v > 1) IS NOT FALSE AS f FROM orders"), "n BOOLEAN, f BOOLEAN NOT NULL");
 }

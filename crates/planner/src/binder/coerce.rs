@@ -72,22 +72,33 @@ pub fn cast_to(expr: Expr, from: &SqlType, to: &SqlType, functions: &FunctionCon
     Ok(scalar_udf(CastFunction::create(to, false), functions).call(vec![expr]))
 }
 
-/// Gives CASE and IN one type each.
+/// Gives CASE and IN one type each, and checks that NOT and IS TRUE are asked of conditions.
 pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
     expr.transform_up(|expr| match expr {
         Expr::Case(case) => coerce_case(case, schema, functions),
         Expr::InList(list) => coerce_in(list, schema, functions),
+        Expr::Not(ref operand) => check_boolean(operand, "NOT", schema).map(|()| Transformed::no(expr)),
+        Expr::IsTrue(ref operand)
+        | Expr::IsNotTrue(ref operand)
+        | Expr::IsFalse(ref operand)
+        | Expr::IsNotFalse(ref operand)
+        | Expr::IsUnknown(ref operand)
+        | Expr::IsNotUnknown(ref operand) => check_boolean(operand, "IS TRUE", schema).map(|()| Transformed::no(expr)),
         other => Ok(Transformed::no(other)),
     })
 }
 
+fn check_boolean(operand: &Expr, clause: &'static str, schema: &DFSchema) -> Result<()> {
+    let sql_type = sql_type_of(operand, schema)?;
+    match sql_type.logical {
+        LogicalType::Boolean | LogicalType::Null => Ok(()),
+        other => Err(external(Error::new(&codes::NOT_BOOLEAN, &[("clause", &clause), ("type", &other)]))),
+    }
+}
+
 fn coerce_case(mut case: Case, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
     for (when, _) in &case.when_then_expr {
-        let sql_type = sql_type_of(when, schema)?;
-        if !matches!(sql_type.logical, LogicalType::Boolean | LogicalType::Null) {
-            let error = Error::new(&codes::NOT_BOOLEAN, &[("clause", &"WHEN"), ("type", &sql_type.logical)]);
-            return Err(external(error));
-        }
+        check_boolean(when, "WHEN", schema)?;
     }
     let branches = case.when_then_expr.iter().map(|(_, then)| then.as_ref()).chain(case.else_expr.as_deref());
     let types = branches.map(|branch| sql_type_of(branch, schema)).collect::<Result<Vec<_>>>()?;

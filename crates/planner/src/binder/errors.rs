@@ -76,6 +76,9 @@ fn inspect(error: &DataFusionError, scene: &Scene<'_>) -> Error {
     {
         return Error::new(&codes::NOT_BOOLEAN, &[("clause", &"WHERE"), ("type", &logical)]);
     }
+    if let Some((_, name)) = text.split_once("Invalid qualifier ") {
+        return Error::unsupported(format!("{name}.* where {name} is no table of FROM: the fields of a row"));
+    }
     let reason = text.trim_start_matches("Error during planning: ").trim_start_matches("Execution error: ").to_string();
     Error::new(&codes::BIND, &[("reason", &reason)])
 }

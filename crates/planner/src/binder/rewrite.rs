@@ -10,7 +10,9 @@ use super::select;
 use crate::cast::{CAST_PREFIX, TRY_CAST_PREFIX};
 use crate::codes;
 use crate::literal::Literal;
-use crate::time_functions::{CURRENT_WATERMARK, PROCESSING_TIME, WATERMARK, clock_function};
+use crate::time_functions::{
+    CURRENT_WATERMARK, PROCESSING_TIME, RAND, RAND_INTEGER, RANDOM, UNIX_TIME, UUID, WATERMARK, clock_function,
+};
 use base::nearest::nearest;
 use base::{Error, Result, SqlType};
 use datafusion_expr::ScalarUDF;
@@ -19,9 +21,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::Span;
 use syntax::ast::{
-    AccessExpr, CastKind, CeilFloorKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Query, Spanned, Subscript, TableFactor, TableVersion, UnaryOperator, Value,
-    VisitMut, VisitorMut,
+    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, Spanned, Subscript, TableFactor, TableVersion,
+    UnaryOperator, Value, VisitMut, VisitorMut,
 };
 
 /// The relation that VALUES becomes; its arguments are [`ROW_MARKER`] calls.
@@ -30,6 +32,63 @@ pub const VALUES_MARKER: &str = "$VALUES";
 pub const ROW_MARKER: &str = "$ROW";
 /// Functions that only a group window gives a meaning.
 pub const GROUP_WINDOWS: [&str; 3] = ["TUMBLE", "HOP", "SESSION"];
+/// Functions of Flink that are not built yet.
+const KNOWN_TO_FLINK: &[&str] = &[
+    "BITMAP_AND",
+    "BITMAP_ANDNOT",
+    "BITMAP_AND_AGG",
+    "BITMAP_AND_CARDINALITY_AGG",
+    "BITMAP_BUILD",
+    "BITMAP_BUILD_AGG",
+    "BITMAP_BUILD_CARDINALITY_AGG",
+    "BITMAP_CARDINALITY",
+    "BITMAP_FROM_BYTES",
+    "BITMAP_OR",
+    "BITMAP_OR_AGG",
+    "BITMAP_OR_CARDINALITY_AGG",
+    "BITMAP_TO_ARRAY",
+    "BITMAP_TO_BYTES",
+    "BITMAP_TO_STRING",
+    "BITMAP_XOR",
+    "BITMAP_XOR_AGG",
+    "BITMAP_XOR_CARDINALITY_AGG",
+    "CUME_DIST",
+    "CURRENT_CATALOG",
+    "CURRENT_DATABASE",
+    "DENSE_RANK",
+    "FLATTEN",
+    "FROM_CHANGELOG",
+    "GET",
+    "GROUPING",
+    "GROUPING_ID",
+    "GROUP_ID",
+    "HOP_PROCTIME",
+    "INET_ATON",
+    "INET_NTOA",
+    "JSON",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG",
+    "LAG",
+    "LEAD",
+    "MATCH_PROCTIME",
+    "MATCH_ROWTIME",
+    "NTILE",
+    "OBJECT_OF",
+    "OBJECT_UPDATE",
+    "PARSE_JSON",
+    "PERCENTILE",
+    "PERCENT_RANK",
+    "PRINTF",
+    "RANK",
+    "ROW_NUMBER",
+    "SESSION_PROCTIME",
+    "SOURCE_WATERMARK",
+    "SPLIT",
+    "TO_CHANGELOG",
+    "TRANSLATE3",
+    "TRY_PARSE_JSON",
+    "TUMBLE_PROCTIME",
+];
 /// Access to an element of an array or a value of a map.
 pub const ITEM_FUNCTION: &str = "ITEM";
 /// Access to a field of a row by its name.
@@ -136,7 +195,27 @@ impl<'a> Rewriter<'a> {
         call(&name, Vec::new())
     }
 
+    /// Bare NULLs that Flink refuses: it takes the type of these operands as it is.
+    fn refuse_bare_nulls(&self, expr: &Expr) -> Result<()> {
+        match expr {
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::And | BinaryOperator::Or | BinaryOperator::StringConcat,
+                right,
+            } => {
+                select::refuse_null(self, left)?;
+                select::refuse_null(self, right)
+            }
+            Expr::Tuple(elements) => elements.iter().try_for_each(|element| select::refuse_null(self, element)),
+            Expr::Function(function) if matches!(function_name(function).as_deref(), Some("ROW" | "MAP")) => {
+                call_arguments(function).iter().try_for_each(|(_, argument)| select::refuse_null(self, argument))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn expression(&mut self, expr: &mut Expr) -> Result<()> {
+        self.refuse_bare_nulls(expr)?;
         let taken = std::mem::replace(expr, Expr::Value(Value::Null.into()));
         *expr = match taken {
             Expr::Nested(inner) | Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => {
@@ -181,7 +260,7 @@ impl<'a> Rewriter<'a> {
             if name == syntax::dialect::MINUS
                 && let [(_, left), (_, right), ..] = call_arguments(&function).as_slice()
             {
-                return Ok(binary(left.clone(), syntax::ast::BinaryOperator::Minus, right.clone()));
+                return Ok(binary(left.clone(), BinaryOperator::Minus, right.clone()));
             }
             if name == syntax::dialect::TABLE
                 && let Some((None, Expr::CompoundIdentifier(parts))) = call_arguments(&function).first()
@@ -212,10 +291,13 @@ impl<'a> Rewriter<'a> {
             if let Some(clause) = list.clauses.first() {
                 return Err(Error::unsupported(format!("{clause} in the arguments of {name}")));
             }
-            fold_json_clauses(&mut list.args);
+            fold_json_clauses(&name, &mut list.args);
             if matches!(name.as_str(), "TIMESTAMPADD" | "TIMESTAMPDIFF") {
                 unit_argument(&mut list.args);
             }
+        }
+        if let Some(call) = generated(&name, &function)? {
+            return Ok(call);
         }
         if let Some(target) = clock_function(&name) {
             let now = call(PROCESSING_TIME, Vec::new());
@@ -320,7 +402,24 @@ fn is_known_function(name: &str) -> bool {
         || matches!(name, "CUMULATE" | "DESCRIPTOR" | CURRENT_WATERMARK)
 }
 
+/// Functions that take what only the runtime has: random numbers, or the clock.
+fn generated(name: &str, function: &Function) -> Result<Option<Expr>> {
+    let random = || call(RANDOM, Vec::new());
+    let arguments = call_arguments(function);
+    Ok(Some(match (name, arguments.as_slice()) {
+        ("RAND", []) => call(RAND, vec![random()]),
+        ("RAND_INTEGER", [(_, bound)]) => call(RAND_INTEGER, vec![bound.clone(), random()]),
+        ("RAND" | "RAND_INTEGER", _) => return Err(Error::unsupported(format!("{name} with a seed"))),
+        ("UUID", []) => call(UUID, vec![random(), random()]),
+        ("UNIX_TIMESTAMP", []) => call(UNIX_TIME, vec![call(PROCESSING_TIME, Vec::new())]),
+        _ => return Ok(None),
+    }))
+}
+
 fn unknown_function(name: &str) -> Error {
+    if KNOWN_TO_FLINK.contains(&name) {
+        return Error::unsupported(format!("the function {name}"));
+    }
     let names = functions::scalar_names().into_iter().chain(functions::aggregate_names());
     let near = nearest(name, names);
     if near.is_empty() {
@@ -378,9 +477,9 @@ fn form(expr: Expr) -> Result<Expr> {
             call("OVERLAY", arguments)
         }
         Expr::Between { expr, negated, low, high } => {
-            let lower = binary(*expr.clone(), syntax::ast::BinaryOperator::GtEq, *low);
-            let upper = binary(*expr, syntax::ast::BinaryOperator::LtEq, *high);
-            not(binary(lower, syntax::ast::BinaryOperator::And, upper), negated)
+            let lower = binary(*expr.clone(), BinaryOperator::GtEq, *low);
+            let upper = binary(*expr, BinaryOperator::LtEq, *high);
+            not(binary(lower, BinaryOperator::And, upper), negated)
         }
         Expr::Like { negated, any: false, expr, pattern, escape_char } => {
             not(like("LIKE", *expr, *pattern, escape_char), negated)
@@ -393,7 +492,7 @@ fn form(expr: Expr) -> Result<Expr> {
         Expr::Case { case_token, end_token, operand: Some(operand), mut conditions, else_result } => {
             for when in &mut conditions {
                 let value = std::mem::replace(&mut when.condition, Expr::Value(Value::Null.into()));
-                when.condition = binary(*operand.clone(), syntax::ast::BinaryOperator::Eq, value);
+                when.condition = binary(*operand.clone(), BinaryOperator::Eq, value);
             }
             Expr::Case { case_token, end_token, operand: None, conditions, else_result }
         }
@@ -421,7 +520,7 @@ fn form(expr: Expr) -> Result<Expr> {
     })
 }
 
-fn binary(left: Expr, op: syntax::ast::BinaryOperator, right: Expr) -> Expr {
+fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
 }
 
@@ -462,7 +561,9 @@ fn unit_name(field: &syntax::ast::DateTimeField) -> String {
 }
 
 /// The clauses of a JSON function as one last string: `RETURNING INT DEFAULT 0 ON EMPTY NULL ON ERROR`.
-fn fold_json_clauses(arguments: &mut Vec<FunctionArg>) {
+///
+/// JSON_OBJECT and JSON_ARRAY also learn which of their arguments are such calls, JSON text already: `FORMAT JSON 1`.
+fn fold_json_clauses(name: &str, arguments: &mut Vec<FunctionArg>) {
     let mut clauses = Vec::new();
     arguments.retain(|argument| {
         let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument else { return true };
@@ -474,8 +575,31 @@ fn fold_json_clauses(arguments: &mut Vec<FunctionArg>) {
             None => true,
         }
     });
+    if JSON_CONSTRUCTORS.contains(&name) {
+        let nested = arguments.iter().enumerate().filter(|(_, argument)| is_json_constructor(argument));
+        let places: String = nested.map(|(index, _)| format!(" {index}")).collect();
+        if !places.is_empty() {
+            clauses.push(format!("FORMAT JSON{places}"));
+        }
+    }
     if !clauses.is_empty() {
         arguments.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(text(clauses.join(" ")))));
+    }
+}
+
+const JSON_CONSTRUCTORS: [&str; 2] = ["JSON_OBJECT", "JSON_ARRAY"];
+
+fn is_json_constructor(argument: &FunctionArg) -> bool {
+    let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument else { return false };
+    let mut expr = expr;
+    while let Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    match expr {
+        Expr::Function(function) => {
+            function_name(function).is_some_and(|name| JSON_CONSTRUCTORS.contains(&name.as_str()))
+        }
+        _ => false,
     }
 }
 

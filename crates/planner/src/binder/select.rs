@@ -112,7 +112,7 @@ fn values_relation(rewriter: &Rewriter<'_>, values: &mut Values) -> Result<Table
 }
 
 /// A bare NULL has no type; Flink refuses it too.
-fn refuse_null(rewriter: &Rewriter<'_>, expr: &Expr) -> Result<()> {
+pub fn refuse_null(rewriter: &Rewriter<'_>, expr: &Expr) -> Result<()> {
     match expr {
         Expr::Nested(inner) => refuse_null(rewriter, inner),
         Expr::Value(value) if value.value == Value::Null => {

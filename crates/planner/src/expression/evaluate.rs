@@ -4,7 +4,9 @@
 //! part is harmless: a division behind a guard must not fail for the rows that the guard keeps away.
 
 use super::{Test, Tree};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, make_array, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, make_array, new_empty_array, new_null_array,
+};
 use arrow::compute;
 use arrow::datatypes::DataType;
 use base::function::FunctionContext;
@@ -44,6 +46,10 @@ impl Value {
 pub(super) fn evaluate(tree: &Tree, batch: &RecordBatch, context: &FunctionContext) -> Result<ArrayRef> {
     if let Tree::Column { index, .. } = tree {
         return batch.columns().get(*index).cloned().ok_or_else(|| missing(*index));
+    }
+    if batch.num_rows() == 0 {
+        // A constant that fails must not fail for no row.
+        return Ok(new_empty_array(&tree.sql_type().arrow()));
     }
     let input = Input { columns: batch.columns().to_vec(), rows: batch.num_rows() };
     let array = value(tree, &input, context)?.spread(input.rows)?;

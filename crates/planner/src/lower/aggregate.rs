@@ -29,6 +29,16 @@ struct Call {
     distinct: bool,
 }
 
+/// Where a key of a window aggregate comes from.
+enum KeySource {
+    /// The window itself.
+    Window(WindowProperty),
+    /// This key column of the aggregate.
+    Column(usize),
+    /// An expression over window columns, with its name: `DATE_FORMAT(window_start, 'HH:mm')`.
+    Derived(Tree, String),
+}
+
 /// The columns that an aggregate reads, each once.
 #[derive(Default)]
 struct Columns {
@@ -199,18 +209,22 @@ impl Builder<'_> {
         let own: Vec<String> = input.fields.iter().map(|field| field.name.clone()).collect();
         let mut read = Columns::default();
         let mut key_columns = Vec::new();
-        let mut places = Vec::new();
+        let mut sources = Vec::new();
         for (key, property) in keys.iter().zip(properties) {
-            if property.is_some() {
-                places.push(None);
-                continue;
+            let tree = key.over(&projection);
+            let name = expression::sql(key, &own);
+            if let Some(property) = property {
+                sources.push(KeySource::Window(*property));
+            } else if tells_window(&tree, width) {
+                sources.push(KeySource::Derived(tree, name));
+            } else {
+                let column = read.add(&tree, name);
+                let place = key_columns.iter().position(|known| *known == column).unwrap_or_else(|| {
+                    key_columns.push(column);
+                    key_columns.len() - 1
+                });
+                sources.push(KeySource::Column(place));
             }
-            let column = read.add(&key.over(&projection), expression::sql(key, &own));
-            let place = key_columns.iter().position(|known| *known == column).unwrap_or_else(|| {
-                key_columns.push(column);
-                key_columns.len() - 1
-            });
-            places.push(Some(place));
         }
         let planned = plan_calls(&calls, &mut read, &own, &|tree| tree.over(&projection));
         let time = pending.window.time_column;
@@ -219,7 +233,7 @@ impl Builder<'_> {
         if read.trees.iter().any(|tree| reads_window(tree, width)) {
             return Err(Error::unsupported("an expression over window columns below a window aggregate"));
         }
-        let used = used_properties(properties, &window_conditions, width);
+        let used = used_properties(&sources, &window_conditions, width);
         let fields = read
             .trees
             .iter()
@@ -238,15 +252,22 @@ impl Builder<'_> {
         self.check_session(&pending, &partition, node, &key_columns)?;
         let results = key_columns.len() + planned.len();
         let group = self.window_node(node, pending, &key_columns, planned, &used)?;
+        Ok(self.window_relation(group, sources, &window_conditions, key_columns.len()..results, &used, width))
+    }
+
+    /// The result of a window aggregate in the order of its keys, then its calls, behind the conditions on the window.
+    fn window_relation(
+        &self,
+        group: NodeId,
+        sources: Vec<KeySource>,
+        conditions: &[Tree],
+        calls: std::ops::Range<usize>,
+        used: &[WindowProperty],
+        width: usize,
+    ) -> Relation {
         let all = columns(self.fields(group));
         let column_of =
-            |property: WindowProperty| results + used.iter().position(|known| *known == property).unwrap_or(0);
-        let mut order: Vec<usize> = properties
-            .iter()
-            .zip(places)
-            .map(|(property, place)| property.map_or_else(|| place.unwrap_or(0), column_of))
-            .collect();
-        order.extend(key_columns.len()..results);
+            |property: WindowProperty| calls.end + used.iter().position(|known| *known == property).unwrap_or(0);
         let mut moved = |leaf: &Tree| match leaf {
             Tree::Column { index, .. } => {
                 let property = property_at(index.checked_sub(width)?)?;
@@ -254,10 +275,25 @@ impl Builder<'_> {
             }
             _ => None,
         };
-        let conditions = window_conditions.iter().map(|tree| tree.replace(&mut moved)).collect();
-        let fields = order.iter().map(|&index| self.fields(group)[index].clone()).collect();
-        let projection = order.iter().map(|&index| all[index].clone()).collect();
-        Ok(Relation { node: group, window: None, conditions, projection, fields })
+        let mut projection = Vec::with_capacity(sources.len() + calls.len());
+        let mut fields = Vec::with_capacity(projection.capacity());
+        for source in sources {
+            let column = match source {
+                KeySource::Window(property) => column_of(property),
+                KeySource::Column(place) => place,
+                KeySource::Derived(tree, name) => {
+                    fields.push(Field::new(name, tree.sql_type()));
+                    projection.push(tree.replace(&mut moved));
+                    continue;
+                }
+            };
+            fields.push(self.fields(group)[column].clone());
+            projection.push(all[column].clone());
+        }
+        fields.extend(self.fields(group)[calls.clone()].iter().cloned());
+        projection.extend(all[calls.clone()].iter().cloned());
+        let conditions = conditions.iter().map(|tree| tree.replace(&mut moved)).collect();
+        Relation { node: group, window: None, conditions, projection, fields }
     }
 
     fn check_session(&self, pending: &PendingWindow, partition: &[String], node: NodeId, keys: &[usize]) -> Result<()> {
@@ -447,14 +483,28 @@ fn property_index(property: WindowProperty) -> usize {
     }
 }
 
-/// The window columns that keys or conditions name, in their order.
-fn used_properties(keys: &[Option<WindowProperty>], conditions: &[Tree], width: usize) -> Vec<WindowProperty> {
+/// The window columns that keys or conditions read, in their order.
+fn used_properties(keys: &[KeySource], conditions: &[Tree], width: usize) -> Vec<WindowProperty> {
     let mut all = vec![WindowProperty::Start, WindowProperty::End, WindowProperty::Time];
     all.retain(|&property| {
         let place = width + property_index(property);
-        keys.contains(&Some(property)) || conditions.iter().any(|tree| tree.columns().contains(&place))
+        let is_key = keys.iter().any(|key| match key {
+            KeySource::Window(known) => *known == property,
+            KeySource::Derived(tree, _) => tree.columns().contains(&place),
+            KeySource::Column(_) => false,
+        });
+        is_key || conditions.iter().any(|tree| tree.columns().contains(&place))
     });
     all
+}
+
+/// Whether a key follows from the window alone: the window has one value of it, so it can wait for the result.
+fn tells_window(tree: &Tree, width: usize) -> bool {
+    let columns = tree.columns();
+    !columns.is_empty()
+        && columns.iter().all(|&column| column >= width)
+        && tree.hidden().is_empty()
+        && tree.is_deterministic()
 }
 
 fn reads_window(tree: &Tree, width: usize) -> bool {

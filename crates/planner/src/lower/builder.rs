@@ -187,9 +187,12 @@ impl<'a> Builder<'a> {
         self.settle_window(&mut relation)?;
         if relation.projection.is_empty() {
             // Rows must have a column to be counted by.
-            let first = self.fields(relation.node)[0].clone();
-            relation.projection = vec![Tree::Column { index: 0, sql_type: first.sql_type.clone() }];
-            relation.fields = vec![first];
+            let (tree, field) = match self.fields(relation.node).first() {
+                Some(first) => (Tree::Column { index: 0, sql_type: first.sql_type.clone() }, first.clone()),
+                None => return Err(Error::internal("a node without columns")),
+            };
+            relation.projection = vec![tree];
+            relation.fields = vec![field];
         }
         let below = self.fields(relation.node);
         let unchanged = relation.conditions.is_empty()
@@ -342,11 +345,10 @@ impl<'a> Builder<'a> {
             return Ok(None);
         }
         let row = RowType::new(relation.fields.clone());
-        let columns = relation
-            .projection
-            .iter()
-            .map(|tree| expression::constant(tree, &self.context.functions))
-            .collect::<Result<Vec<_>>>()?;
+        let columns: Result<Vec<_>> =
+            relation.projection.iter().map(|tree| expression::constant(tree, &self.context.functions)).collect();
+        // What fails is left to the running job, as it would be with a column in the place of the constant.
+        let Ok(columns) = columns else { return Ok(None) };
         let rows = arrow::array::RecordBatch::try_new(row.arrow().clone(), columns)?;
         Ok(Some(self.values(row, rows, &relation.projection)))
     }
@@ -373,7 +375,7 @@ impl<'a> Builder<'a> {
 
     /// The one row that SELECT without FROM reads.
     pub fn single_row(&mut self) -> Result<NodeId> {
-        let row = RowType::new(vec![Field::new("$row", LogicalType::Boolean.not_null())]);
+        let row = RowType::new(vec![super::query::row_marker()]);
         let column: arrow::array::ArrayRef = Arc::new(arrow::array::BooleanArray::from(vec![true]));
         let rows = arrow::array::RecordBatch::try_new(row.arrow().clone(), vec![column])?;
         Ok(self.values(row, rows, &[]))

@@ -50,6 +50,11 @@ impl Builder<'_> {
                 let node = self.single_row()?;
                 Ok(Relation { node, window: None, conditions: Vec::new(), projection: Vec::new(), fields: Vec::new() })
             }
+            LogicalPlan::EmptyRelation(empty) if empty.schema.fields().is_empty() => {
+                let arrays = vec![new_empty_array(&row_marker().sql_type.arrow())];
+                let rows = self.rows_relation(RowType::new(vec![row_marker()]), arrays, 0, &[])?;
+                Ok(without_columns(rows))
+            }
             LogicalPlan::EmptyRelation(empty) => {
                 let row = row_of(&empty.schema)?;
                 let arrays = row.fields().iter().map(|field| new_empty_array(&field.sql_type.arrow())).collect();
@@ -98,7 +103,11 @@ impl Builder<'_> {
         let fields = [
             Field::new(start.clone(), bound()),
             Field::new(end.clone(), bound()),
-            Field { time: Some(TimeAttribute::Rowtime), ..Field::new(window_time.clone(), end_type.not_null()) },
+            // TUMBLE_ROWTIME of a group window is nullable in Flink, window_time of a window table is not.
+            Field {
+                time: Some(TimeAttribute::Rowtime),
+                ..Field::new(window_time.clone(), end_type.nullable().with_nullable(node.legacy))
+            },
         ];
         let window = Window {
             kind: node.kind.clone(),
@@ -113,10 +122,23 @@ impl Builder<'_> {
     }
 
     fn union(&mut self, union: &Union) -> Result<Relation> {
-        let inputs = union.inputs.iter().map(|input| self.lower(input)).collect::<Result<Vec<_>>>()?;
+        let mut inputs = union.inputs.iter().map(|input| self.lower(input)).collect::<Result<Vec<_>>>()?;
         let width = union.schema.fields().len();
         if let Some(odd) = inputs.iter().find(|input| input.fields.len() != width) {
             return Err(Error::internal(format!("a union of {width} and {} columns", odd.fields.len())));
+        }
+        if width == 0 {
+            // COUNT(*) over a union reads no column, but rows must have one to be counted by.
+            for input in &mut inputs {
+                input.projection = vec![present()];
+                input.fields = vec![row_marker()];
+            }
+            let mut edges = Vec::with_capacity(inputs.len());
+            for input in inputs {
+                edges.push(Edge { node: self.node(input)?, distribution: Distribution::Forward });
+            }
+            let node = self.union_node(RowType::new(vec![row_marker()]), edges);
+            return Ok(without_columns(self.relation(node)));
         }
         let mut fields = Vec::with_capacity(width);
         for (index, name) in names(&union.schema).into_iter().enumerate() {
@@ -175,7 +197,20 @@ impl Builder<'_> {
         self.push(draft, true)
     }
 
-    /// VALUES. Rows that read the clock become a union of projections over a single row.
+    fn constant_columns(&self, rows: &[Vec<Tree>], width: usize) -> Result<Vec<ArrayRef>> {
+        (0..width)
+            .map(|index| {
+                let cells = rows
+                    .iter()
+                    .map(|row| expression::constant(&row[index], &self.context.functions))
+                    .collect::<Result<Vec<_>>>()?;
+                let cells: Vec<&dyn arrow::array::Array> = cells.iter().map(|cell| cell.as_ref()).collect();
+                Ok(arrow::compute::concat(&cells)?)
+            })
+            .collect()
+    }
+
+    /// VALUES. Rows that read the clock or cannot be computed become a union of projections over a single row.
     fn constant_rows(&mut self, values: &Values) -> Result<Relation> {
         let empty = DFSchema::empty();
         let compiler = Compiler { schema: &empty, types: &[], random_calls: &self.random_calls };
@@ -206,18 +241,11 @@ impl Builder<'_> {
             fields.push(Field::new(name, sql_type));
         }
         let row = RowType::new(fields);
-        if rows.iter().flatten().all(Tree::is_constant) {
+        // What fails is left to the running job, as it would be with a column in the place of the constant.
+        if rows.iter().flatten().all(Tree::is_constant)
+            && let Ok(arrays) = self.constant_columns(&rows, row.len())
+        {
             let trees: Vec<Tree> = rows.iter().flatten().cloned().collect();
-            let arrays = (0..row.len())
-                .map(|index| {
-                    let cells = rows
-                        .iter()
-                        .map(|row| expression::constant(&row[index], &self.context.functions))
-                        .collect::<Result<Vec<_>>>()?;
-                    let cells: Vec<&dyn arrow::array::Array> = cells.iter().map(|cell| cell.as_ref()).collect();
-                    Ok(arrow::compute::concat(&cells)?)
-                })
-                .collect::<Result<Vec<_>>>()?;
             return self.rows_relation(row, arrays, rows.len(), &trees);
         }
         let mut edges = Vec::with_capacity(rows.len());
@@ -240,6 +268,22 @@ impl Builder<'_> {
         let node = self.values(row, batch, trees);
         Ok(self.relation(node))
     }
+}
+
+/// The column of rows without columns.
+pub fn row_marker() -> Field {
+    Field::new("$row", LogicalType::Boolean.not_null())
+}
+
+/// The value of [`row_marker`].
+fn present() -> Tree {
+    let value: ArrayRef = std::sync::Arc::new(arrow::array::BooleanArray::from(vec![true]));
+    Tree::Literal { value, sql_type: row_marker().sql_type }
+}
+
+/// The rows of a relation alone.
+fn without_columns(relation: Relation) -> Relation {
+    Relation { projection: Vec::new(), fields: Vec::new(), ..relation }
 }
 
 /// The names of the columns of a schema.

@@ -183,3 +183,29 @@ fn results_that_change_groups_are_retracted() {
         ],
     );
 }
+
+#[test]
+fn constants_that_fail_are_left_to_the_running_job() {
+    assert_contains("SELECT 1 / 0 AS x", &["Calc(select=[1 / 0 AS x]"]);
+    assert_contains("SELECT * FROM (VALUES (1), (CAST('x' AS INT))) AS q(a)", &["Union"]);
+}
+
+#[test]
+fn rows_of_a_union_can_be_counted_without_reading_a_column() {
+    assert_contains("SELECT COUNT(*) AS n FROM (SELECT k FROM t UNION ALL SELECT k FROM s2)", &["Union", "COUNT(*)"]);
+    assert_contains("SELECT COUNT(*) AS n FROM (SELECT 1 UNION ALL SELECT 2)", &["Union", "COUNT(*)"]);
+    assert_contains("SELECT COUNT(*) AS n FROM t WHERE FALSE", &["COUNT(*)"]);
+}
+
+#[test]
+fn a_key_that_follows_from_the_window_is_computed_behind_the_aggregate() {
+    assert_contains(
+        "SELECT DATE_FORMAT(window_start, 'HH:mm') AS m, COUNT(*) AS n \
+         FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) \
+         GROUP BY window_start, window_end, DATE_FORMAT(window_start, 'HH:mm')",
+        &[
+            "Calc(select=[DATE_FORMAT(window_start, 'HH:mm') AS m, COUNT(*) AS n]",
+            "WindowAggregate(window=[TUMBLE(ts, 1 min)], select=[COUNT(*), window_start, window_end]",
+        ],
+    );
+}
