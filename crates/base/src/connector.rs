@@ -287,6 +287,11 @@ pub trait SinkProvider: Send + Sync + Debug {
     fn finish<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async { Ok(()) })
     }
+
+    /// Whether rows go to the program's own standard output or error, so that nothing else may be drawn there.
+    fn prints(&self) -> bool {
+        false
+    }
 }
 
 /// The writer of one instance of a sink.

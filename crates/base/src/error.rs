@@ -225,6 +225,13 @@ impl Error {
             Language::English => &self.0.code.en,
             Language::Chinese => &self.0.code.zh,
         };
+        if language == Language::Chinese && self.0.arguments.iter().any(|(name, _)| *name == "action") {
+            let mut arguments = self.0.arguments.clone();
+            for (_, action) in arguments.iter_mut().filter(|(name, _)| *name == "action") {
+                *action = chinese_action(action);
+            }
+            return [text.what, text.why, text.fix].map(|template| fill(template, &arguments));
+        }
         [text.what, text.why, text.fix].map(|template| fill(template, &self.0.arguments))
     }
 
@@ -309,6 +316,23 @@ fn render_location(location: &Location, language: Language) -> String {
 }
 
 /// Replaces `{name}` by its argument. An unknown placeholder stays visible, which a test of the catalogue forbids.
+/// The verb of [`Error::io`] in Chinese; one that is not known stays as it is, between spaces.
+fn chinese_action(action: &str) -> String {
+    let chinese = match action {
+        "read" => "读取",
+        "write" | "write to" => "写入",
+        "create" => "创建",
+        "remove" => "删除",
+        "rename" => "重命名",
+        "start" => "启动",
+        "lock" => "锁定",
+        "listen on" => "监听",
+        "save the demo to" => "保存演示到",
+        other => return format!(" {other}"),
+    };
+    chinese.to_string()
+}
+
 fn fill(template: &str, arguments: &[(&'static str, String)]) -> String {
     let mut out = String::with_capacity(template.len() + 32);
     let mut rest = template;

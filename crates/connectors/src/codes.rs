@@ -44,12 +44,29 @@ pub const FILE_SHRANK: ErrorCode = ErrorCode {
     en: Text {
         what: "file {path} has become shorter",
         why: "{position} bytes of it were read already, now it has {size}: it was truncated or replaced",
-        fix: "write new data to a new file, or start the job anew with --fresh",
+        fix: "write new data to a new file, or start the job anew",
     },
     zh: Text {
         what: "文件 {path} 变短了",
         why: "已读取 {position} 字节，而现在只有 {size} 字节：文件被截断或替换",
-        fix: "请把新数据写入新文件，或用 --fresh 重新开始作业",
+        fix: "请把新数据写入新文件，或重新开始作业",
+    },
+};
+
+/// A file in the place of one that was read.
+pub const FILE_REPLACED: ErrorCode = ErrorCode {
+    code: "HW-C060",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "file {path} was replaced while it was read",
+        why: "another file has its name now; which of its lines are new cannot be known",
+        fix: "append to the file, or write new data to a file with a new name",
+    },
+    zh: Text {
+        what: "文件 {path} 在读取过程中被替换",
+        why: "现在同名的是另一个文件，无法判断其中哪些行是新的",
+        fix: "请向原文件追加，或把新数据写入新文件名的文件",
     },
 };
 
@@ -95,12 +112,12 @@ pub const COMMIT_LOST: ErrorCode = ErrorCode {
     en: Text {
         what: "could not commit {path}: its rows are gone",
         why: "the checkpoint says that {temporary} holds {size} bytes, but {found}",
-        fix: "restore the file, or start the job anew with --fresh; do not delete hidden files of a running sink",
+        fix: "restore the file, or start the job anew; do not delete hidden files of a running sink",
     },
     zh: Text {
         what: "无法提交 {path}：数据已丢失",
         why: "检查点记录 {temporary} 有 {size} 字节，但{found}",
-        fix: "请恢复该文件，或用 --fresh 重新开始作业；不要删除运行中 sink 的隐藏文件",
+        fix: "请恢复该文件，或重新开始作业；不要删除运行中 sink 的隐藏文件",
     },
 };
 
@@ -129,12 +146,12 @@ pub const BAD_POSITION: ErrorCode = ErrorCode {
     en: Text {
         what: "the checkpoint holds an unreadable position for '{split}'",
         why: "it was written by another version, or it is damaged",
-        fix: "run the version that wrote it, or start the job anew with --fresh",
+        fix: "run the version that wrote it, or start the job anew",
     },
     zh: Text {
         what: "检查点中 '{split}' 的位置无法读取",
         why: "它由另一个版本写入，或已损坏",
-        fix: "请使用写入它的版本，或用 --fresh 重新开始作业",
+        fix: "请使用写入它的版本，或重新开始作业",
     },
 };
 
@@ -146,12 +163,12 @@ pub const SPLIT_GONE: ErrorCode = ErrorCode {
     en: Text {
         what: "file {path} is gone",
         why: "the last checkpoint was taken while it was being read, at byte {position}",
-        fix: "put the file back, or start the job anew with --fresh",
+        fix: "put the file back, or start the job anew",
     },
     zh: Text {
         what: "文件 {path} 不见了",
         why: "上一个检查点时正在读取它，位置为第 {position} 字节",
-        fix: "请放回该文件，或用 --fresh 重新开始作业",
+        fix: "请放回该文件，或重新开始作业",
     },
 };
 
@@ -324,6 +341,7 @@ pub const CODES: &[&ErrorCode] = &[
     &UNKNOWN_FORMAT,
     &BAD_PATTERN,
     &FILE_SHRANK,
+    &FILE_REPLACED,
     &LINE_TOO_LONG,
     &SINK_PATH_IS_FILE,
     &COMMIT_LOST,

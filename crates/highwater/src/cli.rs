@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 /// A real-time data warehouse in one program: runs Flink SQL.
 #[derive(Debug, Parser)]
-#[command(name = "highwater", version, about, after_help = EXIT_CODES)]
+#[command(name = "highwater", version, about = ABOUT, after_help = EXIT_CODES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
+
+const ABOUT: &str = "A real-time data warehouse in one program: runs Flink SQL";
 
 const EXIT_CODES: &str = "Exit codes:
   0    everything ended well, or was stopped cleanly (stop, Ctrl-C, SIGTERM)

@@ -42,7 +42,9 @@ pub const NO_SUCH_JOB: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text { what: "no running job {job}", why: "running jobs in {path}: {running}", fix: "highwater status" },
-    zh: Text { what: "没有正在运行的作业 {job}", why: "{path} 中正在运行的作业：{running}", fix: "highwater status" },
+    zh: Text {
+        what: "没有正在运行的作业 {job}", why: "{path} 中正在运行的作业：{running}", fix: "highwater status"
+    },
 };
 
 /// Several jobs, and none was named.
@@ -51,7 +53,11 @@ pub const WHICH_JOB: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text { what: "several jobs are running", why: "running jobs: {running}", fix: "name one: highwater stop JOB" },
-    zh: Text { what: "有多个作业正在运行", why: "正在运行的作业：{running}", fix: "请指定其中一个：highwater stop JOB" },
+    zh: Text {
+        what: "有多个作业正在运行",
+        why: "正在运行的作业：{running}",
+        fix: "请指定其中一个：highwater stop JOB",
+    },
 };
 
 /// A job that does not answer.
@@ -86,7 +92,7 @@ pub const LATE_ROWS: ErrorCode = ErrorCode {
     domain: Domain::Data,
     retry: false,
     en: Text {
-        what: "{count} late rows were dropped by {operator}",
+        what: "{operator} dropped {count} late row(s)",
         why: "they arrived after the watermark had closed their window; the first: {sample}",
         fix: "allow more disorder in the WATERMARK clause of the source table",
     },
@@ -103,7 +109,7 @@ pub const REJECTED_ROWS: ErrorCode = ErrorCode {
     domain: Domain::Data,
     retry: false,
     en: Text {
-        what: "{count} records were left out by {operator}",
+        what: "{operator} left out {count} record(s)",
         why: "an option says so ('ignore-parse-errors' or the NOT NULL enforcer); the first: {sample}",
         fix: "",
     },
@@ -111,6 +117,23 @@ pub const REJECTED_ROWS: ErrorCode = ErrorCode {
         what: "{operator} 跳过了 {count} 条记录",
         why: "由选项决定（'ignore-parse-errors' 或 NOT NULL 约束处理）；第一条：{sample}",
         fix: "",
+    },
+};
+
+/// Nothing to stop.
+pub const NOTHING_RUNS: ErrorCode = ErrorCode {
+    code: "HW-L009",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "no job is running",
+        why: "no running job is known in the state folder {path}",
+        fix: "give the --state-dir that the job was started with, if it was another",
+    },
+    zh: Text {
+        what: "没有正在运行的作业",
+        why: "状态目录 {path} 中没有正在运行的作业",
+        fix: "如果作业使用了其他 --state-dir，请给出同一个目录",
     },
 };
 
@@ -125,4 +148,5 @@ pub const CODES: &[&ErrorCode] = &[
     &NOT_TEXT,
     &LATE_ROWS,
     &REJECTED_ROWS,
+    &NOTHING_RUNS,
 ];

@@ -3,7 +3,7 @@
 //! A run is known by its folder `<state dir>/<run name>/` with `run.json` (process id and socket path). The socket lies in
 //! that folder, or in the temporary folder when its path would be longer than a Unix socket address may be.
 
-use crate::codes::{NO_ANSWER, NO_SUCH_JOB, WHICH_JOB};
+use crate::codes::{NO_ANSWER, NO_SUCH_JOB, NOTHING_RUNS, WHICH_JOB};
 use crate::jobs::Jobs;
 use base::{Error, Result};
 use runtime::StopMode;
@@ -74,8 +74,7 @@ impl Control {
             let folder = state_dir.join(&name);
             std::fs::create_dir_all(&folder).map_err(|cause| Error::io("create", folder.display(), &cause))?;
             let path = folder.join("lock");
-            let lock =
-                std::fs::File::create(&path).map_err(|cause| Error::io("create", path.display(), &cause))?;
+            let lock = std::fs::File::create(&path).map_err(|cause| Error::io("create", path.display(), &cause))?;
             match lock.try_lock() {
                 Ok(()) => return Control::listen(name, folder, lock, jobs),
                 Err(std::fs::TryLockError::WouldBlock) => continue,
@@ -91,8 +90,8 @@ impl Control {
             socket = std::env::temp_dir().join(format!("highwater-{}-{name}.sock", std::process::id()));
         }
         let _ = std::fs::remove_file(&socket);
-        let listener =
-            tokio::net::UnixListener::bind(&socket).map_err(|cause| Error::io("listen on", socket.display(), &cause))?;
+        let listener = tokio::net::UnixListener::bind(&socket)
+            .map_err(|cause| Error::io("listen on", socket.display(), &cause))?;
         let run = RunFile { pid: std::process::id(), socket: socket.clone() };
         let path = folder.join("run.json");
         let json = serde_json::to_vec(&run).map_err(Error::internal)?;
@@ -170,14 +169,15 @@ fn is_locked(folder: &Path) -> bool {
 pub fn choose(state_dir: &Path, job: Option<&str>) -> Result<String> {
     let running = running(state_dir);
     let list = if running.is_empty() { "-".to_string() } else { running.join(", ") };
-    let missing = |job: &str| Error::new(&NO_SUCH_JOB, &[("job", &job), ("path", &state_dir.display()), ("running", &list)]);
+    let missing =
+        |job: &str| Error::new(&NO_SUCH_JOB, &[("job", &job), ("path", &state_dir.display()), ("running", &list)]);
     match (job, running.as_slice()) {
         (Some(job), _) => {
             let name = file_name(job);
             if running.contains(&name) { Ok(name) } else { Err(missing(job)) }
         }
         (None, [only]) => Ok(only.clone()),
-        (None, []) => Err(missing("")),
+        (None, []) => Err(Error::new(&NOTHING_RUNS, &[("path", &state_dir.display())])),
         (None, _) => Err(Error::new(&WHICH_JOB, &[("running", &list)])),
     }
 }

@@ -76,8 +76,7 @@ fn save(folder: &Path, numbers: &[(&str, String)], overrides: &Overrides) -> Res
 }
 
 fn run_text(name: &str, text: &str, variables: &[(&str, String)], overrides: &Overrides) -> Result<u8> {
-    let lookup =
-        |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone());
+    let lookup = |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone());
     let text = syntax::substitute(text, lookup)
         .map_err(|missing| Error::internal(format!("demo script without {}", missing.name)))?;
     let script = Script::new(name, &text);

@@ -9,6 +9,7 @@ mod demo;
 mod explain;
 mod jobs;
 mod language;
+mod mask;
 mod registries;
 mod results;
 mod run;
@@ -65,12 +66,17 @@ fn dispatch(cli: cli::Cli) -> u8 {
 
 /// Prints an error and gives the exit code for one that comes before any row.
 fn refuse(error: &Error, language: base::Language) -> u8 {
-    eprintln!("{}", error.render(language, Label::Error));
+    eprintln!("{}", mask::render(error, language, Label::Error));
     if error.domain() == Domain::Internal && error.code() == "HW-I001" { EXIT_BUG } else { EXIT_REFUSED }
 }
 
 /// Prints an error that ended a running job and gives the exit code.
 fn fail(error: &Error, language: base::Language) -> u8 {
-    eprintln!("{}", error.render(language, Label::Error));
+    eprintln!("{}", mask::render(error, language, Label::Error));
+    exit_code(error)
+}
+
+/// The exit code for an error of a running job.
+fn exit_code(error: &Error) -> u8 {
     if error.code() == "HW-I001" { EXIT_BUG } else { EXIT_FAILED }
 }

@@ -12,12 +12,7 @@ pub fn environment(results: Arc<dyn ResultSinkFactory>) -> Environment {
     connectors::register(&mut connectors);
     let mut formats = FormatRegistry::default();
     connectors::formats::register(&mut formats);
-    Environment {
-        connectors: Arc::new(connectors),
-        formats: Arc::new(formats),
-        clock: clock(),
-        results,
-    }
+    Environment { connectors: Arc::new(connectors), formats: Arc::new(formats), clock: clock(), results }
 }
 
 /// The clock of this program.

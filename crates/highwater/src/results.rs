@@ -33,9 +33,27 @@ pub struct LiveTable {
     next: u64,
     /// Changes received.
     pub changes: u64,
+    /// The final tables of earlier queries of the script.
+    earlier: String,
 }
 
 impl LiveTable {
+    /// Begins the table of the next query; the one before is kept as text.
+    fn begin(&mut self, columns: Vec<String>) {
+        let earlier = self.final_text();
+        *self = LiveTable { columns, earlier, ..LiveTable::default() };
+    }
+
+    /// The tables of all queries so far.
+    pub fn final_text(&self) -> String {
+        let last = if self.columns.is_empty() {
+            String::new()
+        } else {
+            table_text::table(&self.columns, &self.last(usize::MAX))
+        };
+        format!("{}{last}", self.earlier)
+    }
+
     fn apply(&mut self, addition: bool, row: TextRow) {
         self.changes += 1;
         if addition {
@@ -90,14 +108,14 @@ fn mode(table: &AtomicBool) -> ResultMode {
 }
 
 impl ResultSinkFactory for ResultSinks {
-    fn result_sink(
-        &self,
-        row: &RowType,
-        _changelog: ChangelogMode,
-        time_zone: chrono_tz::Tz,
-    ) -> Arc<dyn SinkProvider> {
-        lock(&self.live).columns = row.fields().iter().map(|field| field.name.clone()).collect();
-        Arc::new(ResultSink { row: row.clone(), table: self.table.clone(), live: self.live.clone(), time_zone, count: Arc::default() })
+    fn result_sink(&self, row: &RowType, _changelog: ChangelogMode, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider> {
+        Arc::new(ResultSink {
+            row: row.clone(),
+            table: self.table.clone(),
+            live: self.live.clone(),
+            time_zone,
+            count: Arc::default(),
+        })
     }
 }
 
@@ -125,7 +143,9 @@ impl ResultSink {
 impl SinkProvider for ResultSink {
     fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
-            if mode(&self.table) == ResultMode::Changelog {
+            if mode(&self.table) == ResultMode::Table {
+                lock(&self.live).begin(self.row.fields().iter().map(|field| field.name.clone()).collect());
+            } else {
                 let widths = self.widths();
                 let mut text = String::new();
                 table_text::frame(&mut text, &widths);
@@ -163,6 +183,10 @@ impl SinkProvider for ResultSink {
                 ResultMode::Table => Ok(()),
             }
         })
+    }
+
+    fn prints(&self) -> bool {
+        mode(&self.table) == ResultMode::Changelog
     }
 }
 

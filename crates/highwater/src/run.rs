@@ -6,11 +6,12 @@ use crate::control::{self, Control};
 use crate::jobs::{Jobs, NamedJob, has_ended};
 use crate::results::{ResultMode, ResultSinks};
 use crate::script::{self, PlannedScript, ScriptJob};
-use crate::view::{REFRESH, View};
-use crate::{EXIT_INTERRUPTED, EXIT_OK, fail, language, refuse, registries, summary, table_text};
+use crate::view::{REFRESH, Screen};
+use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, refuse, registries, summary};
+use base::Error;
 use base::error::Label;
-use base::{Error, Language};
-use planner::{JobKind, Session};
+use base::plan::{NodeKind, StreamPlan};
+use planner::Session;
 use runtime::{JobHandle, RuntimeOptions, StopMode};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -86,13 +87,17 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         Err(error) => return fail(&error, language),
     };
     let interrupted = Arc::new(tokio::sync::Notify::new());
-    tokio::spawn(stop_on_signals(jobs.clone(), interrupted.clone()));
-    let shows_changes = results.mode() == ResultMode::Changelog
-        && planned.jobs.iter().any(|job| job.job.kind == JobKind::Query);
+    let screen = Arc::new(Screen::default());
+    tokio::spawn(stop_on_signals(jobs.clone(), interrupted.clone(), screen.clone()));
+    let prints = planned.jobs.iter().any(|job| prints(&job.job.plan));
     let done = Arc::new(tokio::sync::Notify::new());
-    let display = tokio::spawn(display(jobs.clone(), results.clone(), shows_changes, done.clone()));
+    let display = tokio::spawn(display(jobs.clone(), results.clone(), prints, done.clone(), screen.clone()));
     let name = control.name.clone();
-    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, language);
+    let fail = |error: &Error| {
+        screen.say(&mask::render(error, language, Label::Error));
+        exit_code(error)
+    };
+    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, &fail);
     let code = tokio::select! {
         code = work => code,
         () = interrupted.notified() => {
@@ -107,7 +112,7 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         let metrics = job.handle.metrics();
         eprintln!("{}", summary::summary(&job.name, &metrics));
         for warning in summary::warnings(&metrics) {
-            eprintln!("{}", warning.render(language, Label::Warning));
+            eprintln!("{}", mask::render(&warning, language, Label::Warning));
         }
     }
     jobs.set_ended();
@@ -121,7 +126,7 @@ async fn run_jobs(
     run_name: &str,
     jobs: &Jobs,
     overrides: &Overrides,
-    language: Language,
+    fail: &impl Fn(&Error) -> u8,
 ) -> u8 {
     let mut code = EXIT_OK;
     let mut running = Vec::new();
@@ -140,32 +145,37 @@ async fn run_jobs(
         let handle = match runtime::start(job.plan, options).await {
             Ok(handle) => handle,
             Err(error) => {
-                code = fail(&error, language);
+                code = fail(&error);
                 continue;
             }
         };
         jobs.add(NamedJob { name: name.clone(), handle: handle.clone() });
         if wait {
-            code = code.max(wait_for(&handle, language).await);
+            code = code.max(wait_for(&handle, fail).await);
         } else {
             running.push(handle);
         }
     }
     for handle in running {
-        code = code.max(wait_for(&handle, language).await);
+        code = code.max(wait_for(&handle, fail).await);
     }
     code
 }
 
-async fn wait_for(handle: &JobHandle, language: Language) -> u8 {
+async fn wait_for(handle: &JobHandle, fail: &impl Fn(&Error) -> u8) -> u8 {
     match handle.wait().await {
         Ok(_) => EXIT_OK,
-        Err(error) => fail(&error, language),
+        Err(error) => fail(&error),
     }
 }
 
+/// Whether rows go to standard output or error.
+fn prints(plan: &StreamPlan) -> bool {
+    plan.nodes.iter().any(|node| matches!(&node.kind, NodeKind::Sink(sink) if sink.provider.prints()))
+}
+
 /// The first Ctrl-C or SIGTERM stops after a final checkpoint, the second at once.
-async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>) {
+async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>, screen: Arc<Screen>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
@@ -179,7 +189,7 @@ async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>)
         }
         seen += 1;
         if seen == 1 {
-            eprintln!("stopping after a final checkpoint; once more stops at once");
+            screen.say("stopping after a final checkpoint; once more stops at once");
             jobs.stop(StopMode::Plain);
         } else {
             interrupted.notify_one();
@@ -188,22 +198,27 @@ async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>)
 }
 
 /// Shows progress until `done`: a live view on a terminal, lines in a pipe.
-async fn display(jobs: Arc<Jobs>, results: Arc<ResultSinks>, shows_changes: bool, done: Arc<tokio::sync::Notify>) {
+async fn display(
+    jobs: Arc<Jobs>,
+    results: Arc<ResultSinks>,
+    prints: bool,
+    done: Arc<tokio::sync::Notify>,
+    screen: Arc<Screen>,
+) {
     let terminal = std::io::stderr().is_terminal();
-    // Changes scroll by on the same terminal: a view between them would only disturb.
-    if terminal && shows_changes {
+    // Rows scroll by on the same terminal: a view between them would destroy them.
+    if terminal && prints {
         return done.notified().await;
     }
-    let mut view = View::default();
     let mut timer = tokio::time::interval(if terminal { REFRESH } else { PROGRESS_INTERVAL });
     timer.tick().await;
     loop {
         tokio::select! {
             _ = timer.tick() => {}
-            () = done.notified() => return view.clear(),
+            () = done.notified() => return screen.clear(),
         }
         if terminal {
-            draw(&mut view, &jobs, &results);
+            draw(&screen, &jobs, &results);
             continue;
         }
         for job in jobs.list() {
@@ -215,18 +230,16 @@ async fn display(jobs: Arc<Jobs>, results: Arc<ResultSinks>, shows_changes: bool
     }
 }
 
-fn draw(view: &mut View, jobs: &Jobs, results: &ResultSinks) {
+fn draw(screen: &Screen, jobs: &Jobs, results: &ResultSinks) {
     let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
     let table = (results.mode() == ResultMode::Table && !live.columns.is_empty()).then_some(&*live);
-    view.draw(&jobs.list(), table);
+    screen.draw(&jobs.list(), table);
 }
 
 /// The final result table goes to standard output, where a pipe can read it.
 fn print_final_table(results: &ResultSinks) {
     if results.mode() == ResultMode::Table {
         let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if !live.columns.is_empty() {
-            print!("{}", table_text::table(&live.columns, &live.last(usize::MAX)));
-        }
+        print!("{}", live.final_text());
     }
 }

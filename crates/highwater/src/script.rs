@@ -3,7 +3,7 @@
 
 use crate::cli::ScriptArgs;
 use crate::codes::{MISSING_VARIABLE, NOT_TEXT};
-use crate::table_text;
+use crate::{mask, table_text};
 use base::config::DML_SYNC;
 use base::error::Label;
 use base::{Error, Language, Location, Result};
@@ -42,7 +42,8 @@ pub fn load(args: &ScriptArgs) -> Result<Script> {
     let path = args.path();
     let name = path.display().to_string();
     let text = decode(read(&path)?, &name)?;
-    let lookup = |wanted: &str| args.variables.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    let lookup =
+        |wanted: &str| args.variables.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
     let text = syntax::substitute(&text, lookup).map_err(|missing| {
         let reference = format!("${{{}}}", missing.name);
         Error::new(&MISSING_VARIABLE, &[("name", &missing.name), ("reference", &reference), ("script", &name)]).at(
@@ -67,9 +68,8 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn decode(bytes: Vec<u8>, name: &str) -> Result<String> {
-    String::from_utf8(bytes).map_err(|error| {
-        Error::new(&NOT_TEXT, &[("script", &name), ("offset", &error.utf8_error().valid_up_to())])
-    })
+    String::from_utf8(bytes)
+        .map_err(|error| Error::new(&NOT_TEXT, &[("script", &name), ("offset", &error.utf8_error().valid_up_to())]))
 }
 
 /// Executes every statement against the session's catalog and plans every job. Results of SHOW, DESCRIBE and EXPLAIN go to
@@ -85,7 +85,7 @@ pub fn plan(script: &Script, session: &mut Session, language: Language) -> Resul
         let executed = session.execute(script, &statement)?;
         language = session.config()?.language.unwrap_or(language);
         for warning in &executed.warnings {
-            eprintln!("{}", warning.render(language, Label::Warning));
+            eprintln!("{}", mask::render(warning, language, Label::Warning));
         }
         match executed.outcome {
             Outcome::Done => {}
@@ -95,7 +95,13 @@ pub fn plan(script: &Script, session: &mut Session, language: Language) -> Resul
             }
             Outcome::Table { columns, rows } => {
                 has_output = true;
-                print!("{}", table_text::table(&columns, &rows));
+                match rows.as_slice() {
+                    // The text of SHOW CREATE TABLE, ready to be copied.
+                    [row] if matches!(row.as_slice(), [Some(text)] if text.contains('\n')) => {
+                        println!("{}", row.iter().flatten().map(|text| text.trim_end()).collect::<String>());
+                    }
+                    _ => print!("{}", table_text::table(&columns, &rows)),
+                }
             }
             Outcome::Job(job) => {
                 let is_query = job.kind == planner::JobKind::Query;

@@ -41,11 +41,13 @@ fn print_run(run: &Value) {
     println!("run {} (process {})", text(&run["run"]), run["pid"]);
     for job in run["jobs"].as_array().into_iter().flatten() {
         println!(
-            "  job {}: {} for {:.0} s, {} checkpoints, late_rows_dropped={}",
+            "  job {}: {} {} {:.0} s, {} checkpoint{}, late_rows_dropped={}",
             text(&job["name"]),
             text(&job["state"]),
+            if job["state"] == "running" { "for" } else { "after" },
             job["uptime_ms"].as_f64().unwrap_or(0.0) / 1000.0,
             job["checkpoints"],
+            if job["checkpoints"] == 1 { "" } else { "s" },
             job["late_rows_dropped"],
         );
         let columns = ["name", "rows_in", "rows_out", "late_rows_dropped", "rows_rejected", "lag", "watermark"];

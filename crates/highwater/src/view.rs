@@ -8,22 +8,51 @@ use crossterm::{QueueableCommand, cursor, terminal};
 use runtime::metrics::{JobMetrics, NodeRole};
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Time between two drawings.
 pub const REFRESH: Duration = Duration::from_millis(250);
 
+/// Standard error, shared by the view and everything else that is said while jobs run.
+#[derive(Debug, Default)]
+pub struct Screen(Mutex<View>);
+
+impl Screen {
+    fn view(&self) -> MutexGuard<'_, View> {
+        // A panic while drawing costs at most a wrong picture.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Draws the state of all jobs, below the result table if there is one.
+    pub fn draw(&self, jobs: &[NamedJob], result: Option<&LiveTable>) {
+        self.view().draw(jobs, result);
+    }
+
+    /// Removes what was drawn, so that something else takes its place.
+    pub fn clear(&self) {
+        self.view().clear();
+    }
+
+    /// Writes lines that stay; the next drawing begins below them.
+    pub fn say(&self, text: &str) {
+        let mut view = self.view();
+        view.clear();
+        eprintln!("{text}");
+    }
+}
+
 /// Draws over itself on standard error.
 #[derive(Debug, Default)]
-pub struct View {
-    drawn_lines: u16,
+struct View {
+    /// The width of every line that is drawn.
+    drawn: Vec<usize>,
     last_rows: HashMap<String, (u64, Option<Instant>, f64)>,
 }
 
 impl View {
-    /// Draws the state of all jobs, below the result table if there is one.
-    pub fn draw(&mut self, jobs: &[NamedJob], result: Option<&LiveTable>) {
+    fn draw(&mut self, jobs: &[NamedJob], result: Option<&LiveTable>) {
         let (width, height) = terminal::size().unwrap_or((120, 40));
         let mut status = Vec::new();
         for job in jobs {
@@ -41,24 +70,28 @@ impl View {
         let _ = self.paint(&lines, width as usize);
     }
 
-    /// Removes what was drawn, so that the summary takes its place.
-    pub fn clear(&mut self) {
-        if self.drawn_lines > 0 {
-            let _ = self.paint(&[], 0);
+    fn clear(&mut self) {
+        if !self.drawn.is_empty() {
+            let (width, _) = terminal::size().unwrap_or((120, 40));
+            let _ = self.paint(&[], width as usize);
         }
     }
 
     fn paint(&mut self, lines: &[String], width: usize) -> std::io::Result<()> {
         let mut out = std::io::stderr().lock();
-        if self.drawn_lines > 0 {
-            out.queue(cursor::MoveUp(self.drawn_lines))?;
+        // A window that has become narrower shows a drawn line as several.
+        let drawn: usize = self.drawn.iter().map(|line| line.div_ceil(width.max(1)).max(1)).sum();
+        if drawn > 0 {
+            out.queue(cursor::MoveUp(drawn.min(u16::MAX as usize) as u16))?;
         }
         out.queue(cursor::MoveToColumn(0))?;
         out.queue(terminal::Clear(terminal::ClearType::FromCursorDown))?;
+        self.drawn.clear();
         for line in lines {
-            writeln!(out, "{}", cut(line, width.saturating_sub(1)))?;
+            let line = cut(line, width.saturating_sub(1));
+            writeln!(out, "{line}")?;
+            self.drawn.push(line.width());
         }
-        self.drawn_lines = lines.len() as u16;
         out.flush()
     }
 

@@ -4,6 +4,7 @@ use super::options::FilesystemOptions;
 use crate::codes;
 use arrow::array::{ArrayRef, BooleanArray, Date32Array, Int8Array, Int16Array, Int32Array, Int64Array, StringArray};
 use base::{Error, LogicalType, Result, SqlType};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -22,6 +23,8 @@ pub(super) struct FileEntry {
     pub size: u64,
     /// Milliseconds since 1970, UTC.
     pub modified_ms: i64,
+    /// Another number under the same path is another file.
+    pub inode: u64,
 }
 
 /// The files of the table in name order; hidden ones (`.` or `_` first) are left out.
@@ -85,7 +88,12 @@ fn matches(path: &Path, options: &FilesystemOptions) -> Result<bool> {
 
 fn entry(path: PathBuf, metadata: &std::fs::Metadata) -> FileEntry {
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    FileEntry { path, size: metadata.len(), modified_ms: modified.map_or(0, |since| since.as_millis() as i64) }
+    FileEntry {
+        path,
+        size: metadata.len(),
+        modified_ms: modified.map_or(0, |since| since.as_millis() as i64),
+        inode: metadata.ino(),
+    }
 }
 
 fn compressed(path: &Path) -> bool {

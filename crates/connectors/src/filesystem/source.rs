@@ -188,10 +188,17 @@ impl FileReader {
         let seen = position.place.byte;
         self.splits.push(Split { id, file, position, seen, started: false, partitions, reader: None, used: 0 });
         let last = self.splits.len() - 1;
-        if self.shared.has_watermark && self.splits[last].readable(self.growing()) {
+        // A single file that grows never ends, so it holds the watermark back even while there is nothing to read.
+        let holds_back = self.splits[last].readable(self.growing()) || (self.growing() && self.is_single_file(last));
+        if self.shared.has_watermark && holds_back {
             self.begin(last);
         }
         Ok(())
+    }
+
+    /// Whether the table is this one file.
+    fn is_single_file(&self, index: usize) -> bool {
+        self.shared.options.path == self.splits[index].file.path
     }
 
     /// Tells the job that the split counts, unless it knows.
@@ -226,6 +233,9 @@ impl FileReader {
                     let split = &mut self.splits[index];
                     if file.size < split.position.place.byte {
                         return Err(shrank(&file.path, split.position.place.byte, file.size));
+                    }
+                    if file.inode != split.file.inode && split.seen > 0 {
+                        return Err(Error::new(&crate::codes::FILE_REPLACED, &[("path", &split.id)]));
                     }
                     split.file = file;
                     if split.readable(true) {
@@ -273,7 +283,7 @@ impl FileReader {
     fn read(&mut self, index: usize, rows_max: usize) -> Result<Option<SourceEvent>> {
         self.open(index)?;
         let growing = self.growing();
-        let single_file = self.shared.options.path == self.splits[index].file.path;
+        let single_file = self.is_single_file(index);
         let split = &mut self.splits[index];
         let Some(reader) = &mut split.reader else { return Err(Error::internal("the split was just opened")) };
         let last = if growing { LastLine::Wait } else { LastLine::Read };

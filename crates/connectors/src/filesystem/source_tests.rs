@@ -272,6 +272,24 @@ async fn a_growing_file_is_followed_and_keeps_its_split() {
 }
 
 #[tokio::test]
+async fn a_growing_file_holds_the_watermark_back_after_a_restart() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("log.txt");
+    fs::write(&path, "1\n").unwrap();
+    let mut watermarked = files(&path, &[("source.monitor-interval", "2 ms")]);
+    watermarked.watermark = Some(base::table::WatermarkDefinition { column: "line".into(), sql: "line".into() });
+    let first = source(&watermarked, &[]).await.unwrap();
+    let mut reader = first.reader(ONE, &[]).unwrap();
+    assert!(matches!(next(reader.as_mut(), 10).await.unwrap(), SourceEvent::SplitStarted(_)));
+    assert!(matches!(next(reader.as_mut(), 10).await.unwrap(), SourceEvent::Batch { .. }));
+    let state = reader.snapshot().unwrap();
+    let second = source(&watermarked, &[]).await.unwrap();
+    let mut reader = second.reader(ONE, &state).unwrap();
+    let event = next(reader.as_mut(), 10).await.unwrap();
+    assert!(matches!(event, SourceEvent::SplitStarted(_)), "not idle, although all of it is read: {event:?}");
+}
+
+#[tokio::test]
 async fn paths_that_cannot_be_read_fail_at_the_start() {
     let folder = tempdir().unwrap();
     let missing = message(source(&files(&folder.path().join("nowhere"), &[]), &[]).await.map(|_| ()));

@@ -88,6 +88,10 @@ impl SinkProvider for PrintSink {
             text: String::new(),
         }))
     }
+
+    fn prints(&self) -> bool {
+        true
+    }
 }
 
 /// What Flink puts before a line: `pid> `, `2> `, `pid:2> ` or nothing.

@@ -43,6 +43,6 @@ fn ctrl_c_and_sigterm_stop_cleanly() {
 
 #[test]
 fn stop_without_a_job_says_so() {
-    Program::new().run(&["stop"]).exits(2).says(&["HW-L003"]);
+    Program::new().run(&["stop"]).exits(2).says(&["HW-L009"]);
     Program::new().run(&["stop", "nope"]).exits(2).says(&["nope"]);
 }

@@ -1,9 +1,10 @@
 //! What goes wrong is said clearly, with an exit code, and nothing is lost silently.
 
-use crate::program::Program;
+use crate::program::{Program, rows};
 use std::process::Stdio;
 
-const SOURCE: &str = "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');";
+const SOURCE: &str =
+    "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');";
 
 fn program(records: &str) -> Program {
     let program = Program::new();
@@ -21,7 +22,8 @@ fn a_malformed_record_fails_the_job_with_file_and_line() {
 fn ignored_parse_errors_are_counted_and_shown() {
     let program = program("{\"k\":\"a\",\"v\":1}\nnonsense\n{\"k\":\"b\",\"v\":2}\n");
     let source = SOURCE.replace("'json')", "'json', 'json.ignore-parse-errors' = 'true')");
-    let ran = program.run_script(&format!("{source} SELECT k, v FROM t;")).exits(0).says(&["rows_rejected=1", "HW-L008"]);
+    let ran =
+        program.run_script(&format!("{source} SELECT k, v FROM t;")).exits(0).says(&["rows_rejected=1", "HW-L008"]);
     assert!(ran.out.contains("Received a total of 2 rows"), "{}", ran.out);
 }
 
@@ -33,7 +35,11 @@ fn an_unknown_column_names_its_place_and_the_nearest() {
 
 #[test]
 fn an_unknown_table_names_the_nearest() {
-    program("").run_script(&format!("{SOURCE}\nSELECT k FROM tt;")).exits(2).says(&["tt", "did you mean t?", "script.sql:2:"]);
+    program("").run_script(&format!("{SOURCE}\nSELECT k FROM tt;")).exits(2).says(&[
+        "tt",
+        "did you mean t?",
+        "script.sql:2:",
+    ]);
 }
 
 #[test]
@@ -92,11 +98,45 @@ fn a_table_of_a_connector_that_cannot_run_yet_is_refused() {
 
 #[test]
 fn messages_are_chinese_when_the_script_or_the_locale_says_so() {
-    let ran = program("").run_script(&format!("SET 'highwater.language' = 'zh'; {SOURCE} SELECT nope FROM t;")).exits(2);
+    let ran =
+        program("").run_script(&format!("SET 'highwater.language' = 'zh'; {SOURCE} SELECT nope FROM t;")).exits(2);
     assert!(ran.err.contains("错误[HW-P") && ran.err.contains("修复"), "{}", ran.err);
 }
 
 #[test]
 fn a_script_that_starts_nothing_says_so() {
     program("").run_script(SOURCE).exits(0).says(&["note[HW-L002]"]);
+}
+
+#[test]
+fn a_password_in_the_line_of_an_error_is_masked() {
+    let sql = "CREATE TABLE j (id BIGINT) WITH ('connector' = 'jdbc', 'password' = '${PW}', 'url' = 'u', 'table-name' = 't') oops;";
+    let program = Program::new();
+    program.write("script.sql", sql);
+    let ran =
+        program.run(&["run", "script.sql", "-D", "PW=s3cr3t-value"]).exits(2).says(&["'password' = '***'", "oops"]);
+    assert!(!ran.err.contains("s3cr3t"), "{}", ran.err);
+    let lines: Vec<&str> = ran.err.lines().collect();
+    let at = lines.iter().position(|line| line.contains("***")).expect("the line");
+    assert_eq!(lines[at].find("oops"), lines[at + 1].find('^'), "{}", ran.err);
+}
+
+#[test]
+fn a_replaced_growing_file_fails_the_job() {
+    let program = program("{\"k\":\"a\",\"v\":1}\n");
+    let source = SOURCE.replace("'json')", "'json', 'source.monitor-interval' = '10 ms')");
+    program.write("script.sql", &format!("{source} SELECT k, v FROM t;"));
+    let mut running = program.start(&["run", "script.sql"]);
+    running.wait_until("read", |job| rows(job, "source", "rows_in") == 1);
+    program.write("new", "{\"k\":\"other\",\"v\":2}\n");
+    std::fs::rename(program.path("new"), program.path("in.jsonl")).expect("rename");
+    running.end().exits(1).says(&["HW-C060", "in.jsonl"]);
+}
+
+#[test]
+fn chinese_messages_hold_no_english_verb() {
+    let program = Program::new();
+    let output = program.command(&["run", "nofile.sql"]).env("HIGHWATER_LANGUAGE", "zh").output().expect("run");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("无法读取 nofile.sql"), "{err}");
 }

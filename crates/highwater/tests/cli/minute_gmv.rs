@@ -49,11 +49,14 @@ fn the_drained_result_is_exact_at_every_parallelism_and_batch_size() {
             let program = Program::new();
             program.write("orders.jsonl", &orders(1..=9));
             program.write("job.sql", JOB);
-            let arguments = ["run", "job.sql", "-D", "INPUT=orders.jsonl", "-D", "OUTPUT=out", "--parallelism", parallelism];
-            program
-                .run(&[&arguments[..], &["--batch-rows", batch_rows]].concat())
-                .exits(0)
-                .says(&["late_rows_dropped=3", "HW-L007", "window aggregate", "2024-11-20 15:01:30.5 is behind watermark"]);
+            let arguments =
+                ["run", "job.sql", "-D", "INPUT=orders.jsonl", "-D", "OUTPUT=out", "--parallelism", parallelism];
+            program.run(&[&arguments[..], &["--batch-rows", batch_rows]].concat()).exits(0).says(&[
+                "late_rows_dropped=3",
+                "HW-L007",
+                "window aggregate",
+                "2024-11-20 15:01:30.5 is behind watermark",
+            ]);
             assert_eq!(written(&program), expected(DRAINED), "parallelism {parallelism}, batch {batch_rows}");
         }
     }
@@ -71,7 +74,8 @@ fn follow_steps(program: &Program, parallelism: &str, stop: &[&str]) {
         let text = orders(step..=step);
         read += text.lines().count() as u64;
         program.write(&format!("in/.step{step}"), &text);
-        std::fs::rename(program.path(&format!("in/.step{step}")), program.path(&format!("in/step{step}.jsonl"))).expect("rename");
+        std::fs::rename(program.path(&format!("in/.step{step}")), program.path(&format!("in/step{step}.jsonl")))
+            .expect("rename");
         running.wait_until(&format!("step {step} is read"), |job| {
             rows(job, "source", "rows_in") == read && rows(job, "operator", "rows_in") >= read
         });

@@ -25,7 +25,8 @@ fn the_readme_script_prints_what_the_readme_says() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let program = Program::new();
     let data = format!("DATA={root}/examples/orders.jsonl");
-    let ran = program.run(&["run", &format!("{root}/examples/minute_gmv.sql"), "-D", &data, "--parallelism", "1"]).exits(0);
+    let ran =
+        program.run(&["run", &format!("{root}/examples/minute_gmv.sql"), "-D", &data, "--parallelism", "1"]).exits(0);
     assert_eq!(ran.out, "+I[2024-11-20T15:01, 3, 37.75]\n+I[2024-11-20T15:02, 2, 101.00]\n");
     let readme = std::fs::read_to_string(format!("{root}/README.md")).expect("README");
     for line in ran.out.lines() {
@@ -35,7 +36,8 @@ fn the_readme_script_prints_what_the_readme_says() {
 
 #[test]
 fn show_describe_and_explain_need_no_job() {
-    let sql = "CREATE TABLE t (k STRING, v INT NOT NULL, PRIMARY KEY (v) NOT ENFORCED) WITH ('connector' = 'blackhole');
+    let sql =
+        "CREATE TABLE t (k STRING, v INT NOT NULL, PRIMARY KEY (v) NOT ENFORCED) WITH ('connector' = 'blackhole');
         SHOW TABLES; DESCRIBE t; SET 'table.local-time-zone' = 'Asia/Shanghai'; SET;";
     let ran = Program::new().run_script(sql).exits(0);
     for part in [" t |", "INT | FALSE | PRI(v)", "Asia/Shanghai"] {
@@ -75,4 +77,23 @@ fn datagen_gives_the_same_rows_at_any_parallelism() {
     let one = rows("1");
     assert_eq!(one.len(), 500);
     assert_eq!(one, rows("4"));
+}
+
+#[test]
+fn two_queries_in_table_mode_give_two_tables() {
+    let program = Program::new();
+    program.write("in.jsonl", "{\"k\":\"a\"}\n");
+    let sql = "SET 'sql-client.execution.result-mode' = 'table';
+        CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');
+        SELECT k, 1 AS n FROM t; SELECT k AS other FROM t;";
+    let ran = program.run_script(sql).exits(0);
+    assert_eq!(ran.out.matches("1 row in set").count(), 2, "{}", ran.out);
+    assert!(ran.out.contains("| k | n |") && ran.out.contains("| other |"), "{}", ran.out);
+}
+
+#[test]
+fn show_create_table_can_be_copied() {
+    let sql = "CREATE TABLE t (k STRING) WITH ('connector' = 'blackhole'); SHOW CREATE TABLE t;";
+    let ran = Program::new().run_script(sql).exits(0);
+    assert!(ran.out.starts_with("CREATE TABLE") && !ran.out.contains("+--"), "{}", ran.out);
 }

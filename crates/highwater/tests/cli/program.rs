@@ -83,7 +83,8 @@ impl Program {
 
     /// Starts a script that does not end by itself.
     pub fn start(&self, arguments: &[&str]) -> Running<'_> {
-        let child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start highwater");
+        let child =
+            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start highwater");
         Running { program: self, child: Some(child) }
     }
 
@@ -119,11 +120,11 @@ impl Running<'_> {
         const ASKED_MAX: usize = 3_000;
         let mut last = serde_json::Value::Null;
         for _ in 0..ASKED_MAX {
-            if let Some(child) = &mut self.child {
-                if child.try_wait().expect("state of the program").is_some() {
-                    let ran = self.end();
-                    panic!("ended before {what}: {}{}", ran.out, ran.err);
-                }
+            if let Some(child) = &mut self.child
+                && child.try_wait().expect("state of the program").is_some()
+            {
+                let ran = self.end();
+                panic!("ended before {what}: {}{}", ran.out, ran.err);
             }
             let status = self.program.run(&["status", "--json"]);
             if let Ok(json) = serde_json::from_str::<serde_json::Value>(&status.out) {

@@ -206,6 +206,7 @@ enum Learning {
 }
 
 impl Learning {
+    #[cold]
     fn push(&mut self, gap: &[u8], field: Option<usize>) {
         if let Learning::On(steps) = self {
             if gap.len() > GAP_BYTES_MAX || steps.len() >= STEPS_MAX {
@@ -234,7 +235,9 @@ fn read_object(
         let field = match layout.guess.get(step) {
             Some(guessed) if reader.eat_text(&guessed.gap) => {
                 step += 1;
-                learning.push(&guessed.gap, guessed.field);
+                if matches!(learning, Learning::On(_)) {
+                    learning.push(&guessed.gap, guessed.field);
+                }
                 guessed.field
             }
             guessed => {

@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes over `text` if exactly that comes next. For texts of 8 to 16 bytes two words are compared.
-    #[inline]
+    #[inline(always)]
     pub fn eat_text(&mut self, text: &[u8]) -> bool {
         let Some(next) = self.rest().get(..text.len()) else { return false };
         let same = match (next.first_chunk::<8>(), text.first_chunk::<8>()) {
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string without escapes; `None`, without moving, if it is no string or has escapes.
-    #[inline]
+    #[inline(always)]
     pub fn plain_string(&mut self) -> Option<&'a [u8]> {
         let (first, content) = self.rest().split_first()?;
         if *first != b'"' {
@@ -148,22 +148,23 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number of up to 18 digits; `None`, without moving, if it is something else.
-    #[inline]
+    #[inline(always)]
     pub fn small_integer(&mut self) -> Option<i64> {
         let rest = self.rest();
         let negative = rest.first() == Some(&b'-');
         let digits = &rest[usize::from(negative)..];
         let mut value = 0i64;
         let mut count = 0;
-        let next = loop {
-            let byte = digits.get(count).copied().unwrap_or(0);
+        let mut next = 0;
+        for byte in &digits[..digits.len().min(19)] {
             let digit = byte.wrapping_sub(b'0');
-            if digit > 9 || count > 18 {
-                break byte;
+            if digit > 9 {
+                next = *byte;
+                break;
             }
-            value = value * 10 + i64::from(digit);
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
             count += 1;
-        };
+        }
         let leading_zero = count > 1 && digits[0] == b'0';
         if count == 0 || count > 18 || leading_zero || matches!(next, b'.' | b'e' | b'E') {
             return None;
@@ -380,7 +381,7 @@ impl Parts for Vec<u8> {
 }
 
 /// Where the first quote or backslash is. Short strings are searched eight bytes at a time without a call.
-#[inline]
+#[inline(always)]
 fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
