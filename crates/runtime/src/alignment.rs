@@ -2,6 +2,7 @@
 //!
 //! Pure bookkeeping: events go in, what follows from them comes out.
 
+use base::event::WATERMARK_MAX;
 use base::{Epoch, Error, Event, Result};
 
 /// A [`Event::Watermark`] of this value says "active again, no watermark yet"; operators never see it.
@@ -14,6 +15,13 @@ struct Channel {
     ended: bool,
     /// Its barrier is there; it is not read until the others' are.
     blocked: bool,
+}
+
+impl Channel {
+    /// No row follows. The last watermark of one channel is not the last of all: others may only be idle.
+    fn is_over(&self) -> bool {
+        self.ended || self.watermark_ms == Some(WATERMARK_MAX)
+    }
 }
 
 /// What follows from an event, to be done in this order.
@@ -111,16 +119,16 @@ impl Alignment {
 
     /// The new combined watermark if it is higher than before.
     fn advance(&mut self) -> Option<i64> {
-        let combined = if self.channels.iter().all(|channel| channel.ended) {
+        let combined = if self.channels.iter().all(Channel::is_over) {
             // Channels that ended in a drained job said so with the last watermark; a lower one must not become the
             // last.
             self.channels.iter().map(|channel| channel.watermark_ms).min().flatten()
-        } else if self.channels.iter().all(|channel| channel.idle || channel.ended) {
+        } else if self.channels.iter().all(|channel| channel.idle || channel.is_over()) {
             // Nobody holds time back: the furthest counts, so that the order of falling silent does not matter.
-            let silent = self.channels.iter().filter(|channel| !channel.ended);
+            let silent = self.channels.iter().filter(|channel| !channel.is_over());
             silent.map(|channel| channel.watermark_ms).max().flatten()
         } else {
-            let active = self.channels.iter().filter(|channel| !channel.idle && !channel.ended);
+            let active = self.channels.iter().filter(|channel| !channel.idle && !channel.is_over());
             active.map(|channel| channel.watermark_ms).min().flatten()
         };
         if combined <= self.watermark_ms {

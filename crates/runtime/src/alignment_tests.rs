@@ -56,6 +56,19 @@ fn the_last_end_ends() {
 }
 
 #[test]
+fn the_end_of_one_channel_does_not_end_the_time_of_idle_ones() {
+    let mut alignment = Alignment::new(2, None);
+    after(&mut alignment, 0, Event::Watermark(100));
+    after(&mut alignment, 1, Event::Watermark(50));
+    assert_eq!(after(&mut alignment, 1, Event::Idle), watermark(100));
+    assert_eq!(after(&mut alignment, 0, Event::Watermark(WATERMARK_MAX)), Consequences::default());
+    assert_eq!(after(&mut alignment, 0, Event::End), Consequences { idle: true, ..Consequences::default() });
+    let next = Consequences { active: true, ..watermark(120) };
+    assert_eq!(after(&mut alignment, 1, Event::Watermark(120)), next, "its rows are not late");
+    assert_eq!(after(&mut alignment, 1, Event::Watermark(WATERMARK_MAX)), watermark(WATERMARK_MAX));
+}
+
+#[test]
 fn a_barrier_waits_for_every_channel() {
     let mut alignment = Alignment::new(3, None);
     assert_eq!(after(&mut alignment, 0, Event::Barrier(Epoch(1))), Consequences::default());

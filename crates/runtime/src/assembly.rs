@@ -15,7 +15,7 @@ use crate::shared::{Control, Shared, TaskId};
 use crate::sink::SinkBody;
 use crate::source_task::{COMMANDS_MAX, RowTime, SourceTask};
 use crate::values::ValuesReader;
-use crate::watermark::{CutRule, SplitWatermarks};
+use crate::watermark::{CutRule, SplitWatermarks, resume_ms};
 use arrow::array::StringArray;
 use base::connector::Instance;
 use base::expression::HiddenColumn;
@@ -225,18 +225,19 @@ impl Blueprint<'_> {
         let restored = self.restore.and_then(|checkpoint| checkpoint.sources.get(&*self.topology.nodes[head].key));
         let splits = restored.map_or(&[][..], |source| &source.splits);
         let watermarks = restored.map(|source| source.watermarks.clone()).unwrap_or_default();
-        let sent_ms = chain.head().watermark_ms;
         let shared = self.shared.clone();
         let busy = Some(shared.quiescence.enter());
         let parts = match &node.kind {
             NodeKind::Scan(scan) => self.scan_parts(node, scan, instance)?,
             _ => ScanParts { table: name(node), projection: None, row_time: None, idle_timeout: None },
         };
-        let reader = match &node.kind {
+        let mut reader = match &node.kind {
             NodeKind::Scan(scan) => scan.provider.reader(instance, splits)?,
             NodeKind::Values(values) => Box::new(ValuesReader::new(values.rows.clone(), splits)?),
             _ => return Err(Error::internal(format!("node {} is not a source", node.operator_id))),
         };
+        let own_splits = reader.snapshot()?.into_iter().map(|state| state.split);
+        let sent_ms = resume_ms(chain.head().watermark_ms, &watermarks, own_splits);
         Ok(SourceTask {
             id,
             table: parts.table,

@@ -24,6 +24,10 @@ impl ChannelTask {
     /// Runs until every channel has ended or the final barrier has passed; returns the last snapshots.
     pub(crate) async fn run(&mut self, reports: &mpsc::Sender<Report>) -> Result<TaskSnapshot> {
         let mut upkeep = Upkeep::new(&self.chain);
+        if let Some(watermark_ms) = self.alignment.watermark_ms() {
+            // The channels of a restored job know nothing.
+            self.chain.process(0, Event::Watermark(watermark_ms)).await?;
+        }
         loop {
             let received = tokio::select! {
                 biased;

@@ -270,6 +270,37 @@ async fn a_checkpoint_restores_exactly_even_at_another_parallelism() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_are_late_after_a_restart_although_the_source_ahead_is_silent() {
+    let ahead = |permits| Arc::new(Replay::new(vec![vec![(1, 1, Some(100))]], 1).gated(permits).endless());
+    let behind = vec![(2, 2, Some(50)), (2, 3, Some(70)), (2, 4, Some(60))];
+    let behind = |permits| Arc::new(Replay::new(vec![behind.clone()], 1).gated(permits).endless());
+    let plan = |left: &Arc<Replay>, right: &Arc<Replay>, memory: &Arc<Memory>| {
+        let nodes = vec![
+            scan("left", left, Some(0), false),
+            scan("right", right, Some(0), false),
+            node("union", NodeKind::Union, vec![edge(0, Distribution::Forward), edge(1, Distribution::Forward)]),
+            node("sum", NodeKind::DropUpdateBefore, vec![edge(2, Distribution::Hash(vec![0]))]),
+            sink(memory, 3, NotNullEnforcer::Error),
+        ];
+        StreamPlan { nodes, config: JobConfig::default() }
+    };
+    let memory = Arc::new(Memory::default());
+    let job = launch(plan(&ahead(1), &behind(1), &memory), options(1, 4)).await;
+    memory.wait_for_rows(2).await;
+    job.quiesce().await;
+    let checkpoint = job.checkpoint().await.expect("a checkpoint");
+    job.cancel();
+    end(&job).await.expect("cancelled");
+    let settings = RuntimeOptions { restore: Some(checkpoint), ..options(1, 4) };
+    let job = launch(plan(&ahead(1), &behind(2), &memory), settings).await;
+    memory.wait_for_rows(3).await;
+    job.quiesce().await;
+    job.stop(StopMode::Plain);
+    let metrics = end(&job).await.expect("stops well");
+    assert_eq!(metrics.nodes[3].late_rows, 1, "the watermark is 70 when 60 comes");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn barriers_align_at_a_union_whose_inputs_have_different_pace() {
     let splits: Vec<Vec<Row>> = (0..2).map(|seed| random_rows(seed, 90)).collect();
     let left = Arc::new(Replay::new(vec![splits[0].clone()], 1).gated(5));

@@ -59,6 +59,10 @@ impl SourceTask {
     pub(crate) async fn run(&mut self, reports: &mpsc::Sender<Report>) -> Result<TaskSnapshot> {
         let mut upkeep = Upkeep::new(&self.chain);
         let mut pieces = Vec::new();
+        if let Some(watermark_ms) = self.watermarks.sent_ms() {
+            // The channels of a restored job know nothing: what holds time back must not look silent to them.
+            self.chain.process(0, Event::Watermark(watermark_ms)).await?;
+        }
         loop {
             let (happened, now) = self.wait(&upkeep).await?;
             let is_event = !matches!(happened, Happened::Nothing);

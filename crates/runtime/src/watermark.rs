@@ -15,6 +15,18 @@ use std::time::Duration;
 /// No watermark yet, below every watermark.
 const NONE: i64 = i64::MIN;
 
+/// The watermark with which a restored source instance goes on: the one that this instance has sent, but never above
+/// that of a split that it reads now. Splits may have moved here from an instance that was further behind, and one
+/// that had ended has promised more than its new splits can keep.
+pub(crate) fn resume_ms(
+    sent_ms: Option<i64>,
+    known: &BTreeMap<SplitId, i64>,
+    splits: impl IntoIterator<Item = SplitId>,
+) -> Option<i64> {
+    let known_ms = splits.into_iter().filter_map(|split| known.get(&split).copied());
+    known_ms.min().min(sent_ms)
+}
+
 /// When a batch is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutRule {

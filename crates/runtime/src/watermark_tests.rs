@@ -159,3 +159,13 @@ fn lateness_does_not_depend_on_batching() {
         }
     }
 }
+
+#[test]
+fn a_restored_source_promises_no_more_than_its_splits_have_reached() {
+    let known = BTreeMap::from([(id("a"), 100), (id("b"), 50)]);
+    assert_eq!(resume_ms(Some(100), &known, [id("a")]), Some(100));
+    assert_eq!(resume_ms(Some(i64::MAX), &known, [id("a"), id("b")]), Some(50), "the instance had ended");
+    assert_eq!(resume_ms(Some(40), &known, [id("a")]), Some(40), "other splits held it back");
+    assert_eq!(resume_ms(Some(i64::MAX), &known, [id("new")]), None);
+    assert_eq!(resume_ms(None, &known, [id("a")]), None);
+}

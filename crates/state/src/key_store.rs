@@ -51,6 +51,7 @@ pub(crate) struct IntegerBatch {
 }
 
 impl IntegerBatch {
+    #[inline]
     fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
@@ -59,11 +60,13 @@ impl IntegerBatch {
 impl KeyForm for IntegerKeys {
     type Batch = IntegerBatch;
 
+    #[inline]
     fn equals(&self, slot: u32, batch: &IntegerBatch, row: usize) -> bool {
         let is_null = batch.is_null(row);
         self.nulls[slot as usize] == is_null && (is_null || self.values[slot as usize] == batch.values[row])
     }
 
+    #[inline]
     fn put(&mut self, slot: u32, batch: &IntegerBatch, row: usize) {
         self.put_value(slot, (!batch.is_null(row)).then(|| batch.values[row]));
     }
@@ -100,6 +103,7 @@ pub(crate) enum ByteBatch {
 }
 
 impl ByteBatch {
+    #[inline]
     fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
             ByteBatch::Text(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
@@ -111,10 +115,12 @@ impl ByteBatch {
 impl KeyForm for ByteKeys {
     type Batch = ByteBatch;
 
+    #[inline]
     fn equals(&self, slot: u32, batch: &ByteBatch, row: usize) -> bool {
         self.bytes.get(slot) == batch.get(row)
     }
 
+    #[inline]
     fn put(&mut self, slot: u32, batch: &ByteBatch, row: usize) {
         match batch.get(row) {
             Some(bytes) => self.bytes.set(slot, bytes),
