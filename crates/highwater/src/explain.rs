@@ -3,7 +3,7 @@
 use crate::cli::ExplainArgs;
 use crate::codes::NOTHING_TO_RUN;
 use crate::results::ResultSinks;
-use crate::{EXIT_OK, language, refuse, registries, script};
+use crate::{EXIT_OK, language, output, refuse, registries, script};
 use base::Error;
 use base::error::Label;
 use planner::Session;
@@ -30,14 +30,14 @@ pub fn explain(args: &ExplainArgs) -> u8 {
     }
     for (index, job) in planned.jobs.iter().enumerate() {
         if index > 0 {
-            println!();
+            output::line("");
         }
         let what = match job.job.sinks.as_slice() {
             [] => "query".to_string(),
             sinks => format!("insert into {}", sinks.join(", ")),
         };
-        println!("== job {}: {what} ==", index + 1);
-        println!("{}", planner::explain::explain(&job.job.plan).trim_end());
+        output::line(&format!("== job {}: {what} ==", index + 1));
+        output::line(planner::explain::explain(&job.job.plan).trim_end());
     }
     EXIT_OK
 }

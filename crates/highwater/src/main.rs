@@ -10,6 +10,7 @@ mod explain;
 mod jobs;
 mod language;
 mod mask;
+mod output;
 mod registries;
 mod results;
 mod run;

@@ -7,7 +7,7 @@ use crate::jobs::{Jobs, NamedJob, has_ended};
 use crate::results::{ResultMode, ResultSinks};
 use crate::script::{self, PlannedScript, ScriptJob};
 use crate::view::{REFRESH, Screen};
-use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, refuse, registries, summary};
+use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, refuse, registries, summary};
 use base::Error;
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
@@ -240,6 +240,7 @@ fn draw(screen: &Screen, jobs: &Jobs, results: &ResultSinks) {
 fn print_final_table(results: &ResultSinks) {
     if results.mode() == ResultMode::Table {
         let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
-        print!("{}", live.final_text());
+        // The jobs have ended; a reader that has left has seen enough.
+        let _ = output::write(&live.final_text());
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::cli::ScriptArgs;
 use crate::codes::{MISSING_VARIABLE, NOT_TEXT};
-use crate::{mask, table_text};
+use crate::{mask, output, table_text};
 use base::config::DML_SYNC;
 use base::error::Label;
 use base::{Error, Language, Location, Result};
@@ -91,16 +91,16 @@ pub fn plan(script: &Script, session: &mut Session, language: Language) -> Resul
             Outcome::Done => {}
             Outcome::Text(text) => {
                 has_output = true;
-                println!("{}", text.trim_end());
+                output::line(text.trim_end());
             }
             Outcome::Table { columns, rows } => {
                 has_output = true;
                 match rows.as_slice() {
                     // The text of SHOW CREATE TABLE, ready to be copied.
                     [row] if matches!(row.as_slice(), [Some(text)] if text.contains('\n')) => {
-                        println!("{}", row.iter().flatten().map(|text| text.trim_end()).collect::<String>());
+                        output::line(&row.iter().flatten().map(|text| text.trim_end()).collect::<String>());
                     }
-                    _ => print!("{}", table_text::table(&columns, &rows)),
+                    _ => output::print(&table_text::table(&columns, &rows)),
                 }
             }
             Outcome::Job(job) => {

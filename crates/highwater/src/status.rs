@@ -3,7 +3,7 @@
 use crate::cli::{StatusArgs, StopArgs};
 use crate::control::{self, Request};
 use crate::table_text::aligned;
-use crate::{EXIT_OK, fail, language, refuse};
+use crate::{EXIT_OK, fail, language, output, refuse};
 use serde_json::{Value, json};
 
 /// Shows running jobs; gives the exit code.
@@ -28,9 +28,9 @@ pub fn status(args: &StatusArgs) -> u8 {
         }
     }
     if args.json {
-        println!("{}", json!({ "runs": runs }));
+        output::line(&json!({ "runs": runs }).to_string());
     } else if runs.is_empty() {
-        println!("no job is running (state folder {})", state_dir.display());
+        output::line(&format!("no job is running (state folder {})", state_dir.display()));
     } else {
         runs.iter().for_each(print_run);
     }
@@ -38,9 +38,9 @@ pub fn status(args: &StatusArgs) -> u8 {
 }
 
 fn print_run(run: &Value) {
-    println!("run {} (process {})", text(&run["run"]), run["pid"]);
+    output::line(&format!("run {} (process {})", text(&run["run"]), run["pid"]));
     for job in run["jobs"].as_array().into_iter().flatten() {
-        println!(
+        output::line(&format!(
             "  job {}: {} {} {:.0} s, {} checkpoint{}, late_rows_dropped={}",
             text(&job["name"]),
             text(&job["state"]),
@@ -49,13 +49,13 @@ fn print_run(run: &Value) {
             job["checkpoints"],
             if job["checkpoints"] == 1 { "" } else { "s" },
             job["late_rows_dropped"],
-        );
+        ));
         let columns = ["name", "rows_in", "rows_out", "late_rows_dropped", "rows_rejected", "lag", "watermark"];
         let mut rows = vec![columns.map(str::to_string).to_vec()];
         for node in job["nodes"].as_array().into_iter().flatten() {
             rows.push(columns.iter().map(|column| text(&node[*column])).collect());
         }
-        aligned(&rows).iter().for_each(|line| println!("    {line}"));
+        aligned(&rows).iter().for_each(|line| output::line(&format!("    {line}")));
     }
 }
 

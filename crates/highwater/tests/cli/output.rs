@@ -46,6 +46,17 @@ fn show_describe_and_explain_need_no_job() {
 }
 
 #[test]
+fn a_reader_that_leaves_early_ends_a_listing_quietly() {
+    let program = Program::new();
+    program.write("script.sql", "SHOW FUNCTIONS;");
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    drop(reader);
+    let output = program.command(&["run", "script.sql"]).stdout(writer).output().expect("run");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn the_demo_ends_with_the_table_and_counts_late_orders() {
     let program = Program::new();
     let ran = program.run(&["demo", "--orders", "3000", "--rate", "100000"]).exits(0).says(&["late_rows_dropped="]);
