@@ -1,10 +1,11 @@
 //! The jobs of one run, as the control socket, the view and the summary see them.
 
+use crate::results::lock;
 use crate::summary;
 use runtime::metrics::{JobMetrics, JobState, NodeRole};
 use runtime::{JobHandle, StopMode};
 use serde_json::{Value, json};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -40,10 +41,6 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.waiting.send_modify(|count| *count -= 1);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Jobs {

@@ -120,7 +120,7 @@ impl ResultSinkFactory for ResultSinks {
 }
 
 /// A panicked writer leaves whole rows behind, so the data stays usable.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

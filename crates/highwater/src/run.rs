@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::codes::NOTHING_TO_RUN;
 use crate::control::{self, Control};
 use crate::jobs::{Jobs, NamedJob, has_ended};
-use crate::results::{ResultMode, ResultSinks};
+use crate::results::{ResultMode, ResultSinks, lock};
 use crate::script::{self, PlannedScript, ScriptJob};
 use crate::view::{REFRESH, Screen};
 use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, refuse, registries, summary};
@@ -15,7 +15,7 @@ use planner::Session;
 use runtime::{JobHandle, RuntimeOptions, StopMode};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time between two lines of progress when standard error is no terminal.
@@ -231,7 +231,7 @@ async fn display(
 }
 
 fn draw(screen: &Screen, jobs: &Jobs, results: &ResultSinks) {
-    let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
+    let live = lock(&results.live);
     let table = (results.mode() == ResultMode::Table && !live.columns.is_empty()).then_some(&*live);
     screen.draw(&jobs.list(), table);
 }
@@ -239,7 +239,7 @@ fn draw(screen: &Screen, jobs: &Jobs, results: &ResultSinks) {
 /// The final result table goes to standard output, where a pipe can read it.
 fn print_final_table(results: &ResultSinks) {
     if results.mode() == ResultMode::Table {
-        let live = results.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = lock(&results.live);
         // The jobs have ended; a reader that has left has seen enough.
         let _ = output::write(&live.final_text());
     }

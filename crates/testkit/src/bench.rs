@@ -4,8 +4,6 @@
 //! own and a busy machine disturbs both alike. CPU time has the kernel's resolution of 10 ms: use a million rows or more.
 
 use base::clock::SystemClock;
-use base::connector::ConnectorRegistry;
-use base::format::FormatRegistry;
 use planner::{Environment, Outcome, Session};
 use runtime::RuntimeOptions;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -115,10 +113,7 @@ FROM bid GROUP BY auction, TUMBLE(`dateTime`, INTERVAL '1' MINUTE);";
 /// Whatever the job failed with.
 pub fn run_tumble(path: &Path, parallelism: usize) -> Result<u64, String> {
     let text = TUMBLE.replace("${FILE}", &path.display().to_string());
-    let mut connectors = ConnectorRegistry::default();
-    connectors::register(&mut connectors);
-    let mut formats = FormatRegistry::default();
-    connectors::formats::register(&mut formats);
+    let (connectors, formats) = crate::registries();
     let mut session = Session::new(Environment {
         connectors: Arc::new(connectors),
         formats: Arc::new(formats),

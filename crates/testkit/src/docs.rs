@@ -3,8 +3,6 @@
 //! A page keeps its hand-written text; what stands between `<!-- generated -->` and `<!-- end -->` is replaced.
 
 use base::config::{Effect, SESSION_OPTIONS};
-use base::connector::ConnectorRegistry;
-use base::format::FormatRegistry;
 use base::{OptionKind, OptionSpec};
 use std::path::{Path, PathBuf};
 
@@ -13,10 +11,7 @@ const END: &str = "<!-- end -->";
 
 /// Every generated part: the page below the repository's root, and its text.
 pub fn generated() -> Vec<(PathBuf, String)> {
-    let mut connectors = ConnectorRegistry::default();
-    connectors::register(&mut connectors);
-    let mut formats = FormatRegistry::default();
-    connectors::formats::register(&mut formats);
+    let (connectors, formats) = crate::registries();
     let mut pages =
         vec![(PathBuf::from("docs/errors.md"), errors()), (PathBuf::from("docs/options.md"), session_options())];
     for connector in connectors.iter() {

@@ -22,3 +22,12 @@ pub fn codes() -> Vec<&'static base::ErrorCode> {
     codes.extend(planner::error_codes());
     codes
 }
+
+/// The connectors and formats of the program.
+pub fn registries() -> (base::connector::ConnectorRegistry, base::format::FormatRegistry) {
+    let mut connectors = base::connector::ConnectorRegistry::default();
+    connectors::register(&mut connectors);
+    let mut formats = base::format::FormatRegistry::default();
+    connectors::formats::register(&mut formats);
+    (connectors, formats)
+}

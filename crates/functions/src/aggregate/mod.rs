@@ -4,7 +4,6 @@
 
 mod count;
 mod distinct;
-mod extreme;
 mod kind;
 mod multiset;
 mod numbers;
@@ -157,8 +156,8 @@ impl AggregateFunction for Aggregate {
             Computation::Sum => sum::accumulator(first, sum::Output::Sum, result),
             Computation::Sum0 => sum::accumulator(first, sum::Output::Sum0, result),
             Computation::Avg => sum::accumulator(first, sum::Output::Avg, result),
-            Computation::Min if retract => extreme::accumulator(first, extreme::Which::Min),
-            Computation::Max if retract => extreme::accumulator(first, extreme::Which::Max),
+            Computation::Min if retract => multiset::accumulator(first, multiset::Output::Min),
+            Computation::Max if retract => multiset::accumulator(first, multiset::Output::Max),
             Computation::Min => single::accumulator(first, single::Keep::Least),
             Computation::Max => single::accumulator(first, single::Keep::Greatest),
             Computation::FirstValue if !retract => single::accumulator(first, single::Keep::First),
@@ -168,7 +167,7 @@ impl AggregateFunction for Aggregate {
             Computation::SingleValue => sequence::accumulator(first, sequence::Output::Single),
             Computation::ArrayAgg => sequence::accumulator(first, sequence::Output::Array),
             Computation::ListAgg => Ok(Box::new(sequence::ListAgg::new(retract))),
-            Computation::Collect => multiset::accumulator(first),
+            Computation::Collect => multiset::accumulator(first, multiset::Output::Collect),
             Computation::Variance(measure) => variance::accumulator(first, measure, result),
         }
     }

@@ -1,34 +1,123 @@
-//! COLLECT: the values of a slot with their counts, ordered by value so that equal runs give equal text.
+//! MIN and MAX over input that can retract, and COLLECT: an ordered multiset of values per slot.
 
-use super::extreme::{change, count_fields, map_bytes, merge_counts, save_counts};
-use super::kind::{Kind, with_kind};
-use super::rows::{Rows, argument, nulls};
+use super::kind::{Kind, build_lists, list_field, list_of, list_range, with_kind};
+use super::rows::{Rows, argument, column, nulls};
 use arrow::array::*;
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use base::changelog::RowKind;
 use base::function::Accumulator;
 use base::{Error, LogicalType, Result, SqlType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What is read off the multiset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    Min,
+    Max,
+    Collect,
+}
+
 #[derive(Debug)]
-struct Collect<K: Kind> {
+struct Multiset<K: Kind> {
     kind: K,
-    argument: SqlType,
+    output: Output,
+    /// The MULTISET type of [`Output::Collect`].
     result: SqlType,
+    argument: SqlType,
+    /// How often each value is there. A count below zero is a retraction that came before its row.
     counts: Vec<BTreeMap<K::Value, i64>>,
 }
 
-pub(super) fn accumulator(argument: &SqlType) -> Result<Box<dyn Accumulator>> {
+pub(super) fn accumulator(argument: &SqlType, output: Output) -> Result<Box<dyn Accumulator>> {
     let result = LogicalType::Multiset(Box::new(argument.clone())).not_null();
     let argument = argument.with_nullable(false);
-    Ok(with_kind!(&argument, kind => Box::new(Collect {
-        kind, argument: argument.clone(), result: result.clone(), counts: Vec::new()
+    Ok(with_kind!(&argument, kind => Box::new(Multiset {
+        kind, output, result: result.clone(), argument: argument.clone(), counts: Vec::new()
     })))
 }
 
-impl<K: Kind> Accumulator for Collect<K> {
+/// Changes the count of a value; a count of 0 is not kept.
+fn change<V: Ord>(counts: &mut BTreeMap<V, i64>, value: V, by: i64) {
+    match counts.entry(value) {
+        std::collections::btree_map::Entry::Vacant(entry) => {
+            entry.insert(by);
+        }
+        std::collections::btree_map::Entry::Occupied(mut entry) => {
+            *entry.get_mut() += by;
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+/// Two list columns: the values and their counts.
+fn save_counts<K: Kind>(
+    kind: &K,
+    element: &SqlType,
+    maps: &[BTreeMap<K::Value, i64>],
+    slots: &[u32],
+) -> Result<Vec<ArrayRef>> {
+    let maps = || slots.iter().map(|slot| &maps[*slot as usize]);
+    let values = build_lists(kind, element, maps().map(|map| map.keys().map(Some)))?;
+    let lengths: Vec<usize> = maps().map(BTreeMap::len).collect();
+    let counts = Int64Array::from_iter_values(maps().flat_map(|map| map.values().copied()));
+    Ok(vec![values, list_of(Arc::new(counts), &LogicalType::BigInt.not_null(), &lengths)?])
+}
+
+fn merge_counts<K: Kind>(
+    kind: &K,
+    maps: &mut [BTreeMap<K::Value, i64>],
+    slots: &[u32],
+    state: &[ArrayRef],
+) -> Result<()> {
+    let (values, counts) = (column(state, 0)?.as_list::<i32>(), column(state, 1)?.as_list::<i32>());
+    let flat = kind.column(values.values())?;
+    let flat_counts = counts.values().as_primitive::<Int64Type>();
+    for (row, slot) in slots.iter().enumerate() {
+        for (at, count_at) in list_range(values, row).zip(list_range(counts, row)) {
+            change(&mut maps[*slot as usize], K::get(&flat, at), flat_counts.value(count_at));
+        }
+    }
+    Ok(())
+}
+
+fn count_fields(element: &SqlType) -> Vec<FieldRef> {
+    vec![list_field("values", element), list_field("counts", &LogicalType::BigInt.not_null())]
+}
+
+/// MULTISET values: the values with their counts, ordered by value so that equal runs give equal text.
+fn collect<K: Kind>(kind: &K, result: &SqlType, maps: &[BTreeMap<K::Value, i64>], slots: &[u32]) -> Result<ArrayRef> {
+    let DataType::Map(entries_field, _) = result.arrow() else {
+        return Err(Error::internal("a multiset is not a map"));
+    };
+    let DataType::Struct(fields) = entries_field.data_type().clone() else {
+        return Err(Error::internal("map entries are not rows"));
+    };
+    let (mut keys, mut counts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    for slot in slots {
+        let before = keys.len();
+        for (value, count) in maps[*slot as usize].iter().filter(|(_, count)| **count > 0) {
+            keys.push(Some(value));
+            counts.push(*count as i32);
+        }
+        lengths.push(keys.len() - before);
+    }
+    let columns = vec![kind.build(keys.into_iter())?, Arc::new(Int32Array::from(counts)) as ArrayRef];
+    let entries = StructArray::try_new(fields, columns, None)?;
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Ok(Arc::new(MapArray::try_new(entries_field, offsets, entries, None, false)?))
+}
+
+/// Bytes of a multiset, roughly: a B-tree is about two thirds full.
+fn map_bytes<K: Kind>(map: &BTreeMap<K::Value, i64>) -> usize {
+    let entry = size_of::<K::Value>() + size_of::<i64>();
+    map.len() * entry * 3 / 2 + map.keys().map(K::heap_bytes).sum::<usize>()
+}
+
+impl<K: Kind> Accumulator for Multiset<K> {
     fn resize(&mut self, slots: usize) {
         if slots > self.counts.len() {
             self.counts.resize_with(slots, BTreeMap::new);
@@ -51,25 +140,12 @@ impl<K: Kind> Accumulator for Collect<K> {
     }
 
     fn values(&self, slots: &[u32]) -> Result<ArrayRef> {
-        let DataType::Map(entries_field, _) = self.result.arrow() else {
-            return Err(Error::internal("a multiset is not a map"));
-        };
-        let DataType::Struct(fields) = entries_field.data_type().clone() else {
-            return Err(Error::internal("map entries are not rows"));
-        };
-        let (mut keys, mut counts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
-        for slot in slots {
-            let before = keys.len();
-            for (value, count) in self.counts[*slot as usize].iter().filter(|(_, count)| **count > 0) {
-                keys.push(Some(value));
-                counts.push(*count as i32);
-            }
-            lengths.push(keys.len() - before);
+        let present = |slot: &u32| self.counts[*slot as usize].iter().filter(|(_, count)| **count > 0);
+        match self.output {
+            Output::Min => self.kind.build(slots.iter().map(|slot| present(slot).next().map(|(value, _)| value))),
+            Output::Max => self.kind.build(slots.iter().map(|slot| present(slot).next_back().map(|(value, _)| value))),
+            Output::Collect => collect(&self.kind, &self.result, &self.counts, slots),
         }
-        let columns = vec![self.kind.build(keys.into_iter())?, Arc::new(Int32Array::from(counts)) as ArrayRef];
-        let entries = StructArray::try_new(fields, columns, None)?;
-        let offsets = OffsetBuffer::from_lengths(lengths);
-        Ok(Arc::new(MapArray::try_new(entries_field, offsets, entries, None, false)?))
     }
 
     fn reset(&mut self, slots: &[u32]) {

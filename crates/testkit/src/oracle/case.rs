@@ -6,8 +6,6 @@ use super::expected::{self, ErrorPhase, Expected, ExpectedResult};
 use super::feed::Feed;
 use super::{OracleOptions, Verdict, log};
 use base::clock::SystemClock;
-use base::connector::ConnectorRegistry;
-use base::format::FormatRegistry;
 use planner::{Environment, Outcome, PlannedJob, Session};
 use runtime::{JobHandle, RuntimeOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,11 +33,8 @@ impl CaseSession {
     pub fn new(events: Vec<log::LogEvent>, unbounded: bool) -> CaseSession {
         let feed = Arc::new(Feed::new(events));
         let captured = Captured::default();
-        let mut connectors = ConnectorRegistry::default();
-        connectors::register(&mut connectors);
+        let (mut connectors, formats) = crate::registries();
         connectors.register(Arc::new(OracleConnector { feed: feed.clone(), captured: captured.clone(), unbounded }));
-        let mut formats = FormatRegistry::default();
-        connectors::formats::register(&mut formats);
         let session = Session::new(Environment {
             connectors: Arc::new(connectors),
             formats: Arc::new(formats),
