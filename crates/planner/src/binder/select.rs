@@ -70,7 +70,8 @@ fn body(rewriter: &mut Rewriter<'_>, set_expr: &mut SetExpr) -> Result<()> {
     }
 }
 
-fn plain_table(name: syntax::ast::ObjectName) -> TableFactor {
+/// A table by its name, without any clause.
+pub(super) fn plain_table(name: syntax::ast::ObjectName) -> TableFactor {
     TableFactor::Table {
         name,
         alias: None,

@@ -3,6 +3,7 @@
 use super::coerce::{cast_to, common_sql_type, sql_type_of};
 use super::markers::check_time_column;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, VALUES_MARKER, call_arguments, function_name};
+use super::select::plain_table;
 use crate::bridge::{external, typed_field};
 use crate::codes;
 use crate::literal::{Literal, as_literal};
@@ -86,18 +87,7 @@ impl RelationPlanner for FlinkRelations {
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }
             TableFactor::Table { name, alias, version, .. } if version.is_none() => {
-                let relation = TableFactor::Table {
-                    name,
-                    alias: None,
-                    args: None,
-                    with_hints: Vec::new(),
-                    version: None,
-                    with_ordinality: false,
-                    partitions: Vec::new(),
-                    json_path: None,
-                    sample: None,
-                    index_hints: Vec::new(),
-                };
+                let relation = plain_table(name);
                 let plan = screen(self.default_plan(relation, context)?)?;
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }
@@ -247,8 +237,8 @@ impl FlinkRelations {
         let mut relation = None;
         for part in parts {
             match part {
-                ast::Expr::CompoundIdentifier(name) => relation = Some(table_factor(name.clone())),
-                ast::Expr::Identifier(name) => relation = Some(table_factor(vec![name.clone()])),
+                ast::Expr::CompoundIdentifier(name) => relation = Some(plain_table(name.clone().into())),
+                ast::Expr::Identifier(name) => relation = Some(plain_table(vec![name.clone()].into())),
                 ast::Expr::Subquery(query) => relation = Some(derived(query)),
                 other => match marker_arguments(other, PARTITION_BY) {
                     Some(keys) => partition.extend(keys.into_iter().cloned()),
@@ -258,21 +248,6 @@ impl FlinkRelations {
         }
         let relation = relation.ok_or_else(|| wrong(window, "its first argument is a table: TABLE t"))?;
         Ok((context.plan(relation)?, partition))
-    }
-}
-
-fn table_factor(name: Vec<ast::Ident>) -> TableFactor {
-    TableFactor::Table {
-        name: name.into(),
-        alias: None,
-        args: None,
-        with_hints: Vec::new(),
-        version: None,
-        with_ordinality: false,
-        partitions: Vec::new(),
-        json_path: None,
-        sample: None,
-        index_hints: Vec::new(),
     }
 }
 
