@@ -15,6 +15,7 @@ use crate::types::{RowType, SqlType};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What every connector call may use.
 #[derive(Debug, Clone)]
@@ -187,10 +188,11 @@ pub struct SplitState {
 /// A source table of one job.
 pub trait SourceProvider: Send + Sync + Debug {
     /// Opens whatever is shared: lists files, checks that the topic exists. Called once, before any reader is made.
+    /// `restored` are the split states of ALL instances of the last run (empty on a first start). Returns warnings.
     ///
     /// # Errors
     /// What makes reading impossible, with a fix; within 15 seconds.
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>>;
+    fn start<'a>(&'a self, restored: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>>;
 
     /// The reader of one instance. `restored` are the split states of ALL instances of the last run (empty on a first
     /// start): the provider gives each split to exactly one reader.
@@ -271,8 +273,12 @@ pub struct Committable(pub Vec<u8>);
 
 /// A sink table of one job.
 pub trait SinkProvider: Send + Sync + Debug {
-    /// Opens whatever is shared and checks that writing is possible. Called once, before any writer is made.
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>>;
+    /// Opens whatever is shared and checks that writing is possible. Called once, before any writer is made. Returns
+    /// warnings.
+    ///
+    /// # Errors
+    /// What makes writing impossible, with a fix; within 15 seconds.
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>>;
 
     /// The writer of one instance. `restored` are the writer states of ALL instances at the last checkpoint.
     fn writer(&self, instance: Instance, restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>>;
@@ -302,7 +308,12 @@ pub trait SinkWriter: Send {
     /// Event time has reached this point (milliseconds).
     fn watermark(&mut self, _watermark_ms: i64) {}
 
-    /// Called when nothing has arrived for a moment and by flush timers: sends what is buffered.
+    /// How long rows may be gathered before [`SinkWriter::flush`]; `None`: until nothing has arrived for a moment.
+    fn flush_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Called when [`SinkWriter::flush_interval`] is over: sends what is buffered.
     fn flush<'a>(&'a mut self) -> BoxFuture<'a, Result<()>>;
 
     /// Barrier `epoch`: everything written before belongs to it. Rows are flushed or become committables.

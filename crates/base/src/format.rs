@@ -8,17 +8,20 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Records in one buffer: record `i` is `data[ends[i - 1]..ends[i]]`, without line ends.
+/// Records in one buffer: record `i` is `data[ends[i - 1]..ends[i]]`, without line ends. A record can be null: a message
+/// without a value, which is not the same as an empty one.
 #[derive(Debug, Clone, Default)]
 pub struct Records {
     data: Vec<u8>,
     ends: Vec<u32>,
+    /// The null records, ascending.
+    nulls: Vec<u32>,
 }
 
 impl Records {
     /// No records, with room for some.
     pub fn with_capacity(records: usize, bytes: usize) -> Records {
-        Records { data: Vec::with_capacity(bytes), ends: Vec::with_capacity(records) }
+        Records { data: Vec::with_capacity(bytes), ends: Vec::with_capacity(records), nulls: Vec::new() }
     }
 
     /// Appends a record. A buffer holds at most `u32::MAX` bytes: callers cut batches long before.
@@ -27,10 +30,28 @@ impl Records {
         self.ends.push(self.data.len() as u32);
     }
 
+    /// Appends a record that is null.
+    pub fn push_null(&mut self) {
+        self.nulls.push(self.ends.len() as u32);
+        self.push(b"");
+    }
+
+    /// Whether a record is null. Its bytes are empty.
+    pub fn is_null(&self, index: usize) -> bool {
+        // Almost no topic has any.
+        !self.nulls.is_empty() && self.nulls.binary_search(&(index as u32)).is_ok()
+    }
+
+    /// Whether any record is null.
+    pub fn has_nulls(&self) -> bool {
+        !self.nulls.is_empty()
+    }
+
     /// Removes all records, keeping the memory.
     pub fn clear(&mut self) {
         self.data.clear();
         self.ends.clear();
+        self.nulls.clear();
     }
 
     /// The number of records.

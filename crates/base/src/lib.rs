@@ -23,6 +23,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod types;
+pub mod watermark_options;
 
 pub use changelog::{ChangelogBatch, ChangelogMode, RowKind};
 pub use error::{Domain, Error, ErrorCode, Language, Location, Result, Text};

@@ -10,6 +10,7 @@ use crate::connector::{Guarantee, SinkProvider, SourceProvider};
 use crate::expression::{Expression, HiddenColumn};
 use crate::function::{AggregateFunction, AggregateOptions};
 use crate::types::RowType;
+use crate::watermark_options::Alignment;
 use arrow::array::RecordBatch;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +116,10 @@ pub struct Scan {
     pub bounded: bool,
     /// The most parallel readers.
     pub parallelism_max: Option<usize>,
+    /// How long a split may be silent before it holds no watermark back: stronger than the job's; zero is for ever.
+    pub idle_timeout: Option<Duration>,
+    /// The sources that this one waits for.
+    pub alignment: Option<Alignment>,
 }
 
 /// How watermarks are made.

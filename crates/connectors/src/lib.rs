@@ -13,7 +13,7 @@ mod datagen;
 mod declared;
 mod filesystem;
 mod jdbc;
-mod kafka;
+pub mod kafka;
 mod not_runnable;
 mod print;
 mod upsert_kafka;

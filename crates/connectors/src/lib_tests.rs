@@ -89,7 +89,7 @@ async fn json_lines_go_out_and_come_back() {
         ],
     );
     let source = connector("datagen").source(&generated, &scan(&generated, &[]), &context).unwrap();
-    source.start().await.unwrap();
+    source.start(&[]).await.unwrap();
     let rows = read_all(source.reader(one, &[]).unwrap().as_mut(), 1000).await.unwrap();
     let path = folder.path().to_str().unwrap();
     let files = table(columns, &[("connector", "filesystem"), ("path", path), ("format", "json")]);
@@ -101,7 +101,7 @@ async fn json_lines_go_out_and_come_back() {
     }
     sink.commit(Epoch(1), &writer.prepare_commit(Epoch(1)).await.unwrap()).await.unwrap();
     let source = connector("filesystem").source(&files, &scan(&files, &[]), &context).unwrap();
-    source.start().await.unwrap();
+    source.start(&[]).await.unwrap();
     let back = read_all(source.reader(one, &[]).unwrap().as_mut(), 1000).await.unwrap();
     let schema = rows[0].records().schema();
     let all = |batches: &[base::ChangelogBatch]| {
@@ -115,7 +115,7 @@ async fn json_lines_go_out_and_come_back() {
     let path = broken.to_str().unwrap();
     let files = table(columns, &[("connector", "filesystem"), ("path", path), ("format", "json")]);
     let source = connector("filesystem").source(&files, &scan(&files, &[]), &context).unwrap();
-    source.start().await.unwrap();
+    source.start(&[]).await.unwrap();
     let mut reader = source.reader(one, &[]).unwrap();
     next(reader.as_mut(), 10).await.unwrap();
     let base::connector::SourceEvent::Batch { batch, .. } = next(reader.as_mut(), 10).await.unwrap() else {

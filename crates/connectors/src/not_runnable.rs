@@ -14,7 +14,7 @@ impl NotRunnable {
 }
 
 impl SourceProvider for NotRunnable {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async { Err(self.refusal()) })
     }
 
@@ -24,7 +24,7 @@ impl SourceProvider for NotRunnable {
 }
 
 impl SinkProvider for NotRunnable {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async { Err(self.refusal()) })
     }
 

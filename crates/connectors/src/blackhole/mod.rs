@@ -2,7 +2,7 @@
 
 use crate::declared;
 use base::connector::*;
-use base::{BoxFuture, ChangelogBatch, Epoch, OptionSpec, Result, RowType, TableDefinition};
+use base::{Error, BoxFuture, ChangelogBatch, Epoch, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
 
 const OWNER: &str = "connector 'blackhole'";
@@ -49,8 +49,8 @@ impl ConnectorFactory for Blackhole {
 struct Nowhere;
 
 impl SinkProvider for Nowhere {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, _: Instance, _: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 async fn start(table: &TableDefinition) -> Arc<dyn SourceProvider> {
     let source = connector("datagen").source(table, &scan(table, &[]), &context()).unwrap();
-    source.start().await.unwrap();
+    source.start(&[]).await.unwrap();
     source
 }
 

@@ -63,7 +63,7 @@ impl SourceProvider for DatagenSource {
         self.parallelism
     }
 
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async move {
             let now = self.clock.now_ms();
             // Any number will do where the user gave none; the log tells which, so that the run can be repeated.
@@ -77,7 +77,7 @@ impl SourceProvider for DatagenSource {
             };
             let run = Run { seed, start_wall_ms, start_instant_ms };
             *self.run.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
-            Ok(())
+            Ok(Vec::new())
         })
     }
 

@@ -107,7 +107,7 @@ impl FilesystemSink {
 }
 
 impl SinkProvider for FilesystemSink {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async move {
             let folder = &self.options.path;
             if folder.is_file() {
@@ -117,7 +117,7 @@ impl SinkProvider for FilesystemSink {
             // Writing the reservation also shows that the folder is writable.
             let reserved = part_files::reserve_run(folder)?;
             self.run().reserved = Some(reserved);
-            Ok(())
+            Ok(Vec::new())
         })
     }
 

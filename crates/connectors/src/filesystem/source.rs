@@ -90,7 +90,7 @@ impl FilesystemSource {
 }
 
 impl SourceProvider for FilesystemSource {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async move {
             let listed = listing::list(&self.0.options)?;
             for file in &listed {
@@ -99,7 +99,7 @@ impl SourceProvider for FilesystemSource {
             let mut files = self.0.files();
             files.initial = listed;
             files.listed = Some(Instant::now());
-            Ok(())
+            Ok(Vec::new())
         })
     }
 

@@ -21,7 +21,7 @@ fn files(path: &Path, more: &[(&str, &str)]) -> TableDefinition {
 
 async fn source(table: &TableDefinition, metadata: &[(&str, SqlType)]) -> Result<Arc<dyn SourceProvider>> {
     let source = connector("filesystem").source(table, &scan(table, metadata), &context())?;
-    source.start().await?;
+    source.start(&[]).await?;
     Ok(source)
 }
 

@@ -72,7 +72,7 @@ fn refuses_what_does_not_go_together() {
 async fn running_is_refused_by_name() {
     let orders = with(&[]);
     let source = connector("kafka").source(&orders, &scan(&orders, &[]), &context()).unwrap();
-    let error = message(source.start().await);
+    let error = message(source.start(&[]).await);
     assert!(error.contains("connector 'kafka'") && error.contains("does not support"), "{error}");
     let sink = connector("kafka").sink(&orders, &orders.physical_row(), &context()).unwrap();
     assert!(message(sink.start().await).contains("connector 'kafka'"));

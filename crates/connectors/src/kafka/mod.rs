@@ -1,14 +1,33 @@
-//! Connector `kafka`: topics as tables. Declared, checked and planned; it does not run in this version.
+//! Connectors `kafka` and what `upsert-kafka` shares with it: topics as tables.
+//!
+//! `table` parses the options, `client` makes clients, `probe` looks at the cluster before the job runs, `source` reads,
+//! `layout` puts rows together from keys, values and metadata, `sink` writes.
+//!
+//! Invariants: nothing is opened before `start`; positions are the job's own, a consumer group only shows them to others.
 
+pub(crate) mod client;
+pub mod codes;
+mod delivery;
+mod layout;
+mod local_broker;
 pub(crate) mod options;
+mod position;
+mod probe;
+pub(crate) mod sink;
+pub(crate) mod source;
+pub(crate) mod table;
 
 use self::options::*;
-use crate::codes;
+use self::sink::KafkaSink;
+use self::source::KafkaSource;
+use self::table::{Key, KafkaTable, offset, split_list};
+use crate::codes as common;
 use crate::declared::{self, FormatSlot, TableFormat, unknown_column};
-use crate::not_runnable::NotRunnable;
 use base::connector::*;
 use base::{Error, LogicalType, OptionSpec, Result, RowType, SqlType, TableDefinition};
 use std::sync::Arc;
+
+pub use local_broker::LocalBroker;
 
 const OWNER: &str = "connector 'kafka'";
 
@@ -26,15 +45,15 @@ impl ConnectorFactory for Kafka {
     }
 
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
-        let value = check(table, context)?;
-        let append = value.description.encodes.is_append_only();
+        let kafka = check(table, context)?;
+        let append = kafka.value.description.encodes.is_append_only();
         let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
         Ok(TableDescription {
             source: Some(SourceDescription {
-                changelog: value.description.decodes,
+                changelog: kafka.value.description.decodes,
                 bounded: table.options.word(&BOUNDED_MODE)?.is_some_and(|mode| mode != "unbounded"),
                 replayable: true,
-                metadata: metadata(Some(&value)),
+                metadata: metadata(&kafka.value),
             }),
             sink: Some(SinkDescription {
                 input: if append { SinkInput::Append } else { SinkInput::Any },
@@ -42,24 +61,28 @@ impl ConnectorFactory for Kafka {
                 guarantee_reason: guarantee_reason(exactly_once),
                 parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
             }),
-            warnings: Vec::new(),
+            warnings: kafka.settings.warnings(),
         })
     }
 
     fn source(
         &self,
         table: &TableDefinition,
-        _: &ScanSpec,
+        scan: &ScanSpec,
         context: &ConnectorContext,
     ) -> Result<Arc<dyn SourceProvider>> {
-        check(table, context)?;
-        Ok(Arc::new(NotRunnable("kafka")))
+        Ok(Arc::new(KafkaSource::new(check(table, context)?, scan)?))
     }
 
-    fn sink(&self, table: &TableDefinition, _: &RowType, context: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
-        check(table, context)?;
+    fn sink(
+        &self,
+        table: &TableDefinition,
+        columns: &RowType,
+        context: &ConnectorContext,
+    ) -> Result<Arc<dyn SinkProvider>> {
+        let kafka = check(table, context)?;
         table.options.require(&TOPIC, "a kafka sink")?;
-        Ok(Arc::new(NotRunnable("kafka")))
+        Ok(Arc::new(KafkaSink::new(kafka, table, columns)?))
     }
 }
 
@@ -74,7 +97,7 @@ pub(crate) fn guarantee_reason(exactly_once: bool) -> &'static str {
 }
 
 /// The metadata columns of a topic, and those of the value's format behind `value.`.
-pub(crate) fn metadata(value: Option<&TableFormat>) -> Vec<MetadataColumn> {
+pub(crate) fn metadata(value: &TableFormat) -> Vec<MetadataColumn> {
     use LogicalType as L;
     let headers = L::Map(Box::new(L::STRING.not_null()), Box::new(L::BYTES.nullable())).not_null();
     let column = |key: &str, sql_type: SqlType, writable| MetadataColumn { key: key.to_string(), sql_type, writable };
@@ -87,13 +110,13 @@ pub(crate) fn metadata(value: Option<&TableFormat>) -> Vec<MetadataColumn> {
         column("timestamp", L::TimestampLtz(3).not_null(), true),
         column("timestamp-type", L::STRING.not_null(), false),
     ];
-    let of_value = value.into_iter().flat_map(|value| value.description.metadata.iter());
+    let of_value = value.description.metadata.iter();
     columns.extend(of_value.map(|(key, sql_type)| column(&format!("value.{key}"), sql_type.clone(), false)));
     columns
 }
 
-/// Checks a definition and gives the format of the values.
-fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFormat> {
+/// Checks a definition and parses it.
+fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTable> {
     let options = &table.options;
     // 'format' is another word for 'value.format', with unprefixed format options.
     let prefixed = options.get(VALUE_FORMAT.key).is_some();
@@ -123,18 +146,25 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFor
     errors.extend(check_modes(table));
     match (Error::all(errors), value) {
         (Some(error), _) => Err(error),
-        (None, Some(value)) => Ok(value),
+        (None, Some(value)) => {
+            let key = key.map(|format| Key {
+                columns: key_columns(table),
+                prefix: options.text(&KEY_PREFIX).unwrap_or_default().to_string(),
+                format,
+            });
+            KafkaTable::new(table, value, key, false, context)
+        }
         (None, None) => Err(Error::internal("a missing format passed the check")),
     }
 }
 
 /// An error for two options that exclude each other.
 pub(crate) fn clash(key: &str, other: &str, reason: &str) -> Error {
-    Error::new(&codes::OPTIONS_CLASH, &[("key", &key), ("other", &other), ("reason", &reason)])
+    Error::new(&common::OPTIONS_CLASH, &[("key", &key), ("other", &other), ("reason", &reason)])
 }
 
 fn needs(key: &str, other: &OptionSpec) -> Error {
-    Error::new(&codes::NEEDS_OPTION, &[("key", &key), ("other", &other.key), ("purpose", &other.en)])
+    Error::new(&common::NEEDS_OPTION, &[("key", &key), ("other", &other.key), ("purpose", &other.en)])
 }
 
 fn check_key(table: &TableDefinition, key: Option<&TableFormat>) -> Vec<Error> {
@@ -190,7 +220,7 @@ fn check_modes(table: &TableDefinition) -> Vec<Error> {
     }
     for spec in [&STARTUP_OFFSETS, &BOUNDED_OFFSETS] {
         if let Some(text) = options.get(spec.key)
-            && !text.split(';').filter(|part| !part.trim().is_empty()).all(is_offset)
+            && !split_list(text).all(|part| offset(part).is_some())
         {
             errors.push(declared::bad_value(
                 spec.key,
@@ -202,17 +232,10 @@ fn check_modes(table: &TableDefinition) -> Vec<Error> {
     errors
 }
 
-fn is_offset(text: &str) -> bool {
-    let mut parts = text.trim().split(',').map(str::trim);
-    let mut number = |name: &str| {
-        parts.next().and_then(|part| part.strip_prefix(name)).is_some_and(|number| number.trim().parse::<u64>().is_ok())
-    };
-    number("partition:") && number("offset:") && parts.next().is_none()
-}
-
-/// The names of a list such as `user_id;item_id`.
-pub(crate) fn split_list(list: &str) -> impl Iterator<Item = &str> {
-    list.split(';').map(str::trim).filter(|name| !name.is_empty())
+/// The positions of the physical columns that 'key.fields' names.
+fn key_columns(table: &TableDefinition) -> Vec<usize> {
+    let position = |name| table.physical().position(|column| column.name == name);
+    split_list(table.options.get(KEY_FIELDS.key).unwrap_or_default()).filter_map(position).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 use crate::declared::{SCAN_PARALLELISM, SINK_PARALLELISM, option, required};
 use base::{OptionKind, OptionSpec};
 
+/// What the options of the client begin with.
+pub(crate) const PROPERTIES_PREFIX: &str = "properties.";
+
 pub(crate) const TOPIC: OptionSpec = option(
     "topic",
     OptionKind::Text,
@@ -116,16 +119,16 @@ pub(crate) const BOUNDED_TIMESTAMP: OptionSpec = option(
     "milliseconds since 1970 (UTC) to end at",
     "结束时间，1970 年以来的毫秒数（UTC）",
 );
-const DISCOVERY: OptionSpec = option(
+pub(crate) const DISCOVERY: OptionSpec = option(
     "scan.topic-partition-discovery.interval",
     OptionKind::Duration,
     Some("5 min"),
-    "how often to look for new partitions",
-    "检查新分区的间隔",
+    "how often to look for new partitions; 0 never looks",
+    "检查新分区的间隔；0 表示不检查",
 );
-const PARTITIONER: OptionSpec = option(
+pub(crate) const PARTITIONER: OptionSpec = option(
     "sink.partitioner",
-    OptionKind::Text,
+    OptionKind::OneOf(&["default", "fixed", "round-robin"]),
     Some("default"),
     "how rows are spread over partitions: default, fixed or round-robin",
     "行如何分布到分区：default、fixed 或 round-robin",

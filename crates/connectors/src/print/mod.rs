@@ -76,8 +76,8 @@ struct PrintSink {
 }
 
 impl SinkProvider for PrintSink {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, instance: Instance, _: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {

@@ -1,11 +1,13 @@
 //! Connector `upsert-kafka`: a topic as a table with a primary key, one message per change of a key and none for the
-//! old content. Declared, checked and planned; it does not run in this version.
+//! old content. Source and sink are those of `kafka` with a key.
 
 use crate::codes;
-use crate::declared::{self, FormatSlot, TableFormat};
+use crate::declared::{self, FormatSlot};
 use crate::kafka::options::*;
+use crate::kafka::sink::{KafkaSink, gathering_warning};
+use crate::kafka::source::KafkaSource;
+use crate::kafka::table::{Key, KafkaTable};
 use crate::kafka::{guarantee_reason, metadata};
-use crate::not_runnable::NotRunnable;
 use base::connector::*;
 use base::{ChangelogMode, Error, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
@@ -26,14 +28,16 @@ impl ConnectorFactory for UpsertKafka {
     }
 
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
-        let value = check(table, context)?;
+        let kafka = check(table, context)?;
+        let mut warnings = kafka.settings.warnings();
+        warnings.extend(gathering_warning(table)?);
         let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
         Ok(TableDescription {
             source: Some(SourceDescription {
                 changelog: ChangelogMode::UPSERT,
                 bounded: table.options.word(&BOUNDED_MODE)?.is_some_and(|mode| mode != "unbounded"),
                 replayable: true,
-                metadata: metadata(Some(&value)),
+                metadata: metadata(&kafka.value),
             }),
             sink: Some(SinkDescription {
                 input: SinkInput::Upsert,
@@ -46,28 +50,31 @@ impl ConnectorFactory for UpsertKafka {
                 },
                 parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
             }),
-            warnings: Vec::new(),
+            warnings,
         })
     }
 
     fn source(
         &self,
         table: &TableDefinition,
-        _: &ScanSpec,
+        scan: &ScanSpec,
         context: &ConnectorContext,
     ) -> Result<Arc<dyn SourceProvider>> {
-        check(table, context)?;
-        Ok(Arc::new(NotRunnable("upsert-kafka")))
+        Ok(Arc::new(KafkaSource::new(check(table, context)?, scan)?))
     }
 
-    fn sink(&self, table: &TableDefinition, _: &RowType, context: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
-        check(table, context)?;
-        Ok(Arc::new(NotRunnable("upsert-kafka")))
+    fn sink(
+        &self,
+        table: &TableDefinition,
+        columns: &RowType,
+        context: &ConnectorContext,
+    ) -> Result<Arc<dyn SinkProvider>> {
+        Ok(Arc::new(KafkaSink::new(check(table, context)?, table, columns)?))
     }
 }
 
-/// Checks a definition and gives the format of the values.
-fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFormat> {
+/// Checks a definition and parses it.
+fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTable> {
     let mut errors = Vec::new();
     if table.primary_key.is_empty() {
         let reason = "the key of a message is the primary key, and a message without a value deletes its row";
@@ -87,8 +94,12 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<TableFor
                     errors.push(declared::bad_value(slot.key, format.factory.name(), expected));
                 }
             }
-            if let (None, Some(Some(value))) = (errors.first(), formats.into_iter().next()) {
-                return Ok(value);
+            let mut formats = formats.into_iter().flatten();
+            if let (None, Some(value), Some(format)) = (errors.first(), formats.next(), formats.next()) {
+                let position = |name: &String| table.physical().position(|column| column.name == *name);
+                let columns = table.primary_key.iter().filter_map(position).collect();
+                let prefix = table.options.text(&KEY_PREFIX).unwrap_or_default().to_string();
+                return KafkaTable::new(table, value, Some(Key { format, columns, prefix }), true, context);
             }
         }
     }

@@ -1,0 +1,327 @@
+//! The problems that the Kafka connectors report: code, who must act, and texts in English and Chinese.
+
+use base::{Domain, ErrorCode, Text};
+
+/// No broker answers at the addresses given.
+pub const BROKER_UNREACHABLE: ErrorCode = ErrorCode {
+    code: "HW-C070",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "no Kafka broker answers at {servers} (table {table}, topic {topic})",
+        why: "{cause}",
+        fix: "start the broker, or correct 'properties.bootstrap.servers'; host and port must be reachable from this machine",
+    },
+    zh: Text {
+        what: "{servers} 上没有 Kafka broker 应答（表 {table}，主题 {topic}）",
+        why: "{cause}",
+        fix: "请启动 broker，或更正 'properties.bootstrap.servers'；该地址和端口必须能从本机访问",
+    },
+};
+
+/// A topic that is not there.
+pub const TOPIC_UNKNOWN: ErrorCode = ErrorCode {
+    code: "HW-C071",
+    domain: Domain::User,
+    retry: true,
+    en: Text {
+        what: "topic '{topic}' of table {table} does not exist",
+        why: "the broker at {servers} does not have it; its topics: {known}",
+        fix: "create it: kafka-topics.sh --bootstrap-server {servers} --create --topic {topic} --partitions 1; or correct 'topic' (nearest: {nearest})",
+    },
+    zh: Text {
+        what: "表 {table} 的主题 '{topic}' 不存在",
+        why: "{servers} 上的 broker 没有该主题；已有主题：{known}",
+        fix: "请创建：kafka-topics.sh --bootstrap-server {servers} --create --topic {topic} --partitions 1；或更正 'topic'（最接近的：{nearest}）",
+    },
+};
+
+/// No topic has a name that fits the pattern.
+pub const PATTERN_MATCHES_NOTHING: ErrorCode = ErrorCode {
+    code: "HW-C072",
+    domain: Domain::User,
+    retry: true,
+    en: Text {
+        what: "no topic fits 'topic-pattern' = '{pattern}' of table {table}",
+        why: "the broker at {servers} has these topics: {known}",
+        fix: "correct the pattern; it must match the whole name",
+    },
+    zh: Text {
+        what: "没有主题匹配表 {table} 的 'topic-pattern' = '{pattern}'",
+        why: "{servers} 上的 broker 有这些主题：{known}",
+        fix: "请更正模式；它必须匹配完整的主题名",
+    },
+};
+
+/// The broker names an address that cannot be reached.
+pub const ADVERTISED_UNREACHABLE: ErrorCode = ErrorCode {
+    code: "HW-C073",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "the broker at {servers} sends readers and writers of topic '{topic}' to {advertised}, where nothing can be reached",
+        why: "{cause}; a Kafka client only asks 'properties.bootstrap.servers' for the address of the partition's leader, and the broker's setting advertised.listeners says {advertised} (table {table})",
+        fix: "set advertised.listeners of the broker to an address that this machine reaches, for example advertised.listeners=PLAINTEXT://{servers}, and restart it; or run where {advertised} is the broker",
+    },
+    zh: Text {
+        what: "{servers} 上的 broker 让主题 '{topic}' 的客户端连接 {advertised}，而该地址无法访问",
+        why: "{cause}；Kafka 客户端只向 'properties.bootstrap.servers' 询问分区 leader 的地址，而 broker 的 advertised.listeners 配置为 {advertised}（表 {table}）",
+        fix: "请把 broker 的 advertised.listeners 设为本机可访问的地址，例如 advertised.listeners=PLAINTEXT://{servers}，然后重启 broker；或在 {advertised} 就是该 broker 的机器上运行",
+    },
+};
+
+/// The broker does not accept the user or what the user does.
+pub const NOT_AUTHORISED: ErrorCode = ErrorCode {
+    code: "HW-C074",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "user {user} may not {action} topic '{topic}' (table {table})",
+        why: "the broker at {servers} says: {cause}",
+        fix: "allow it on the broker: kafka-acls.sh --bootstrap-server {servers} --add --allow-principal User:{user} --operation {operation} --topic {topic}",
+    },
+    zh: Text {
+        what: "用户 {user} 无权对主题 '{topic}' 执行 {action}（表 {table}）",
+        why: "{servers} 上的 broker 返回：{cause}",
+        fix: "请在 broker 上授权：kafka-acls.sh --bootstrap-server {servers} --add --allow-principal User:{user} --operation {operation} --topic {topic}",
+    },
+};
+
+/// The broker does not let the client in.
+pub const NOT_AUTHENTICATED: ErrorCode = ErrorCode {
+    code: "HW-C075",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "the broker at {servers} does not accept the login of user {user} (table {table})",
+        why: "{cause}",
+        fix: "check 'properties.security.protocol', 'properties.sasl.mechanism' and the user and password in 'properties.sasl.jaas.config' (or 'properties.sasl.username' and 'properties.sasl.password')",
+    },
+    zh: Text {
+        what: "{servers} 上的 broker 不接受用户 {user} 的登录（表 {table}）",
+        why: "{cause}",
+        fix: "请检查 'properties.security.protocol'、'properties.sasl.mechanism' 以及 'properties.sasl.jaas.config' 中的用户名和密码（或 'properties.sasl.username' 与 'properties.sasl.password'）",
+    },
+};
+
+/// A client property that librdkafka or the Java client does not take.
+pub const BAD_PROPERTY: ErrorCode = ErrorCode {
+    code: "HW-C076",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the Kafka client does not take 'properties.{key}' = '{value}'",
+        why: "{cause}",
+        fix: "correct the property or remove it",
+    },
+    zh: Text {
+        what: "Kafka 客户端不接受 'properties.{key}' = '{value}'", why: "{cause}", fix: "请更正或删除该属性"
+    },
+};
+
+/// A consumer group without a position, and no rule what to do then.
+pub const NO_GROUP_OFFSET: ErrorCode = ErrorCode {
+    code: "HW-C077",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "consumer group '{group}' has no position in partition {partition} of topic '{topic}' (table {table})",
+        why: "'{key}' is 'group-offsets' (the default of Flink as well), and nobody has committed an offset for this group",
+        fix: "say where to begin: 'scan.startup.mode' = 'earliest-offset' or 'latest-offset'; or 'properties.auto.offset.reset' = 'earliest'",
+    },
+    zh: Text {
+        what: "消费组 '{group}' 在主题 '{topic}' 的分区 {partition} 上没有位点（表 {table}）",
+        why: "'{key}' 为 'group-offsets'（与 Flink 的默认值相同），而该消费组从未提交过位点",
+        fix: "请指定起点：'scan.startup.mode' = 'earliest-offset' 或 'latest-offset'；或设置 'properties.auto.offset.reset' = 'earliest'",
+    },
+};
+
+/// A position that the broker does not have (any more).
+pub const OFFSET_GONE: ErrorCode = ErrorCode {
+    code: "HW-C078",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "offset {offset} of topic '{topic}' partition {partition} is not there (table {table})",
+        why: "the broker holds offsets {low} to {high}: older records were deleted by retention, or the topic was created anew",
+        fix: "records between would be lost, so nothing is skipped silently: correct the startup options, or start the job anew",
+    },
+    zh: Text {
+        what: "主题 '{topic}' 分区 {partition} 的位点 {offset} 不存在（表 {table}）",
+        why: "broker 上的位点范围是 {low} 到 {high}：更早的记录已按保留策略删除，或主题被重新创建",
+        fix: "中间的记录将会丢失，因此不会静默跳过：请更正起始位点选项，或重新开始作业",
+    },
+};
+
+/// A topic that was deleted while it was read.
+pub const TOPIC_GONE: ErrorCode = ErrorCode {
+    code: "HW-C079",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "topic '{topic}' of table {table} was deleted while the job was using it",
+        why: "the broker at {servers} does not know it any more ({cause})",
+        fix: "create the topic again and start the job anew, or remove the table from the job",
+    },
+    zh: Text {
+        what: "表 {table} 的主题 '{topic}' 在作业使用期间被删除",
+        why: "{servers} 上的 broker 已不存在该主题（{cause}）",
+        fix: "请重新创建主题并重新开始作业，或从作业中移除该表",
+    },
+};
+
+/// A partition of a specific-offsets list that the topic does not have.
+pub const NO_SUCH_PARTITION: ErrorCode = ErrorCode {
+    code: "HW-C080",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "'{key}' names partition {partition}, which topic '{topic}' does not have",
+        why: "the topic has {count} partitions, numbered from 0 (table {table})",
+        fix: "remove the partition from the list",
+    },
+    zh: Text {
+        what: "'{key}' 指定了分区 {partition}，而主题 '{topic}' 没有该分区",
+        why: "该主题有 {count} 个分区，从 0 开始编号（表 {table}）",
+        fix: "请从列表中删除该分区",
+    },
+};
+
+/// A record that could not be delivered.
+pub const NOT_DELIVERED: ErrorCode = ErrorCode {
+    code: "HW-C081",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "a record for topic '{topic}' could not be written (table {table})",
+        why: "{cause}",
+        fix: "nothing is lost: the job stops here and begins again at its last checkpoint; see the broker's log, and 'properties.delivery.timeout.ms' for how long it is tried",
+    },
+    zh: Text {
+        what: "发往主题 '{topic}' 的记录无法写入（表 {table}）",
+        why: "{cause}",
+        fix: "数据不会丢失：作业在此停止，将从最近的检查点重新开始；请查看 broker 日志，以及表示重试时长的 'properties.delivery.timeout.ms'",
+    },
+};
+
+/// A record that is too large for broker or client.
+pub const TOO_LARGE: ErrorCode = ErrorCode {
+    code: "HW-C082",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "a record of {size} bytes is too large for topic '{topic}' (table {table})",
+        why: "{cause}",
+        fix: "raise 'properties.max.request.size' of the table and max.message.bytes of the topic, or write smaller rows",
+    },
+    zh: Text {
+        what: "{size} 字节的记录对主题 '{topic}' 来说过大（表 {table}）",
+        why: "{cause}",
+        fix: "请调大表的 'properties.max.request.size' 和主题的 max.message.bytes，或写入更小的行",
+    },
+};
+
+/// A topic of an upsert table that the broker does not compact.
+pub const NOT_COMPACTED: ErrorCode = ErrorCode {
+    code: "HW-C083",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "topic '{topic}' of upsert table {table} is not compacted (cleanup.policy={policy})",
+        why: "the topic holds the content of a table: with this policy the broker deletes old records, and with them rows that never changed since",
+        fix: "kafka-configs.sh --bootstrap-server {servers} --alter --topic {topic} --add-config cleanup.policy=compact",
+    },
+    zh: Text {
+        what: "upsert 表 {table} 的主题 '{topic}' 未启用压实（cleanup.policy={policy}）",
+        why: "该主题保存的是一张表的内容：在此策略下 broker 会删除旧记录，从未再变更过的行也会随之丢失",
+        fix: "kafka-configs.sh --bootstrap-server {servers} --alter --topic {topic} --add-config cleanup.policy=compact",
+    },
+};
+
+/// A record of an upsert topic without a key.
+pub const NO_KEY: ErrorCode = ErrorCode {
+    code: "HW-C084",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "a record of upsert table {table} has no key",
+        why: "the key says which row a record replaces",
+        fix: "write the topic with keys, or read it with 'connector' = 'kafka'",
+    },
+    zh: Text {
+        what: "upsert 表 {table} 的一条记录没有键",
+        why: "键决定该记录替换哪一行",
+        fix: "请带键写入该主题，或改用 'connector' = 'kafka' 读取",
+    },
+};
+
+/// A sink row whose topic column is NULL or names a topic outside the list.
+pub const BAD_TARGET_TOPIC: ErrorCode = ErrorCode {
+    code: "HW-C085",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "a row of table {table} names the topic {topic}",
+        why: "its column for metadata 'topic' must hold one of the topics in 'topic': {known}",
+        fix: "add the topic to option 'topic', or leave such rows out",
+    },
+    zh: Text {
+        what: "表 {table} 的一行指定了主题 {topic}",
+        why: "其元数据 'topic' 列的值必须是选项 'topic' 中的主题之一：{known}",
+        fix: "请把该主题加入选项 'topic'，或过滤掉这样的行",
+    },
+};
+
+/// Buffering with one of its two options only.
+pub const BUFFER_NEEDS_BOTH: ErrorCode = ErrorCode {
+    code: "HW-C086",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "'{key}' of table {table} has no effect",
+        why: "changes are gathered only if both 'sink.buffer-flush.max-rows' and 'sink.buffer-flush.interval' are above 0",
+        fix: "set '{other}' as well, or remove '{key}'",
+    },
+    zh: Text {
+        what: "表 {table} 的 '{key}' 不起作用",
+        why: "只有 'sink.buffer-flush.max-rows' 和 'sink.buffer-flush.interval' 都大于 0 时才会缓存变更",
+        fix: "请同时设置 '{other}'，或删除 '{key}'",
+    },
+};
+
+/// A client property that has no meaning here.
+pub const PROPERTY_WITHOUT_EFFECT: ErrorCode = ErrorCode {
+    code: "HW-C087",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "'properties.{key}' of table {table} has no effect",
+        why: "{reason}",
+        fix: "it can be removed",
+    },
+    zh: Text {
+        what: "表 {table} 的 'properties.{key}' 不起作用", why: "{reason}", fix: "可以删除该属性"
+    },
+};
+
+/// Every code of the Kafka connectors, for the catalogue page and its test.
+pub const CODES: &[&ErrorCode] = &[
+    &BROKER_UNREACHABLE,
+    &TOPIC_UNKNOWN,
+    &PATTERN_MATCHES_NOTHING,
+    &ADVERTISED_UNREACHABLE,
+    &NOT_AUTHORISED,
+    &NOT_AUTHENTICATED,
+    &BAD_PROPERTY,
+    &NO_GROUP_OFFSET,
+    &OFFSET_GONE,
+    &TOPIC_GONE,
+    &NO_SUCH_PARTITION,
+    &NOT_DELIVERED,
+    &TOO_LARGE,
+    &NOT_COMPACTED,
+    &NO_KEY,
+    &BAD_TARGET_TOPIC,
+    &BUFFER_NEEDS_BOTH,
+    &PROPERTY_WITHOUT_EFFECT,
+];

@@ -1,0 +1,200 @@
+//! Sending messages and knowing which have arrived.
+
+use super::client::{Reports, Role};
+use super::codes;
+use super::probe;
+use super::table::KafkaTable;
+use base::{Error, Result};
+use rdkafka::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::{Header, Message, OwnedHeaders};
+use rdkafka::producer::{BaseRecord, DeliveryResult, ProducerContext, ThreadedProducer};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// How long to wait for a delivery before looking for errors that no delivery reports.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// A message to send.
+pub(super) struct Outgoing<'a> {
+    pub topic: &'a str,
+    /// `None`: the client chooses by the key.
+    pub partition: Option<i32>,
+    pub key: Option<&'a [u8]>,
+    /// `None` for a tombstone.
+    pub value: Option<&'a [u8]>,
+    /// `None`: now.
+    pub timestamp_ms: Option<i64>,
+    pub headers: &'a [(String, Option<Vec<u8>>)],
+}
+
+/// A delivery that failed.
+#[derive(Debug, Clone)]
+struct Failure {
+    topic: String,
+    bytes: usize,
+    code: RDKafkaErrorCode,
+}
+
+/// What the client's thread tells about deliveries.
+#[derive(Debug, Default)]
+struct Deliveries {
+    /// Messages that have arrived or failed.
+    settled: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    progress: Notify,
+    reports: Arc<Reports>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Context(Arc<Deliveries>);
+
+impl ClientContext for Context {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        tracing::debug!(target: "kafka", ?level, facility, "{message}");
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::warn!(target: "kafka", "{error}: {reason}");
+        if let Some(code) = error.rdkafka_error_code() {
+            self.0.reports.keep_error(code, reason);
+        }
+    }
+}
+
+impl ProducerContext for Context {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, result: &DeliveryResult<'_>, (): ()) {
+        if let Err((error, message)) = result {
+            let mut failure = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert_with(|| Failure {
+                topic: message.topic().to_string(),
+                bytes: message.payload_len() + message.key_len(),
+                code: error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail),
+            });
+        }
+        self.0.settled.fetch_add(1, Ordering::Release);
+        self.0.progress.notify_one();
+    }
+}
+
+/// The sending side of one writer.
+pub(super) struct Delivery {
+    table: Arc<KafkaTable>,
+    /// Made with the first message.
+    producer: Option<ThreadedProducer<Context>>,
+    deliveries: Arc<Deliveries>,
+    sent: u64,
+}
+
+impl Delivery {
+    /// Nothing sent yet; nothing is opened before the first message.
+    pub fn new(table: Arc<KafkaTable>) -> Delivery {
+        Delivery { table, producer: None, deliveries: Arc::default(), sent: 0 }
+    }
+
+    fn open(&mut self) -> Result<&ThreadedProducer<Context>> {
+        if self.producer.is_none() {
+            let config = self.table.settings.config(Role::Producer);
+            let created = config.create_with_context(Context(self.deliveries.clone()));
+            self.producer = Some(created.map_err(|error| self.table.settings.creation_error(&error))?);
+        }
+        self.producer.as_ref().ok_or_else(|| Error::internal("the producer was just made"))
+    }
+
+    /// Hands a message to the client; waits while its buffer is full.
+    ///
+    /// # Errors
+    /// A message that the client refuses, or an earlier one that did not arrive.
+    pub async fn send(&mut self, message: Outgoing<'_>) -> Result<()> {
+        self.check()?;
+        loop {
+            let mut record = BaseRecord::<[u8], [u8]>::to(message.topic);
+            record.key = message.key;
+            record.payload = message.value;
+            record.partition = message.partition;
+            record.timestamp = message.timestamp_ms;
+            record.headers = headers(message.headers);
+            let code = match self.open()?.send(record) {
+                Ok(()) => {
+                    self.sent += 1;
+                    return Ok(());
+                }
+                Err((error, _)) => error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail),
+            };
+            if code != RDKafkaErrorCode::QueueFull {
+                let bytes = message.key.map_or(0, <[u8]>::len) + message.value.map_or(0, <[u8]>::len);
+                return Err(self.error(&Failure { topic: message.topic.to_string(), bytes, code }));
+            }
+            self.progress().await?;
+        }
+    }
+
+    /// Waits until every message has arrived.
+    ///
+    /// # Errors
+    /// A message that did not.
+    pub async fn delivered(&mut self) -> Result<()> {
+        while self.deliveries.settled.load(Ordering::Acquire) < self.sent {
+            self.progress().await?;
+        }
+        self.check()
+    }
+
+    /// Waits for the next delivery.
+    async fn progress(&self) -> Result<()> {
+        // Without a delivery the next look is taken anyway.
+        let _ = timeout(WAIT_MAX, self.deliveries.progress.notified()).await;
+        self.check()
+    }
+
+    /// Whether every delivery so far has been successful.
+    ///
+    /// # Errors
+    /// The first one that was not.
+    pub fn check(&self) -> Result<()> {
+        // Without a failure this is one uncontended lock per message; the client takes several for each.
+        let failure = self.deliveries.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*failure {
+            None => Ok(()),
+            Some(failure) => Err(self.error(failure)),
+        }
+    }
+
+    fn error(&self, failure: &Failure) -> Error {
+        let Failure { topic, bytes, code } = failure;
+        let (table, cause) = (&self.table.name, code);
+        match code {
+            RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize => Error::new(
+                &codes::TOO_LARGE,
+                &[("size", bytes), ("topic", topic), ("table", table), ("cause", cause)],
+            ),
+            RDKafkaErrorCode::UnknownTopicOrPartition
+            | RDKafkaErrorCode::UnknownTopic
+            | RDKafkaErrorCode::UnknownPartition => Error::new(
+                &codes::TOPIC_GONE,
+                &[("topic", topic), ("table", table), ("servers", &self.table.settings.servers), ("cause", cause)],
+            ),
+            code if probe::is_forbidden(*code) => {
+                probe::request_problem(&self.table, topic, Role::Producer, *code, None)
+            }
+            code => {
+                let reported = self.deliveries.reports.take_error();
+                let cause = reported.map_or_else(|| code.to_string(), |(_, reason)| format!("{code}: {reason}"));
+                Error::new(&codes::NOT_DELIVERED, &[("topic", topic), ("table", table), ("cause", &cause)])
+            }
+        }
+    }
+}
+
+fn headers(headers: &[(String, Option<Vec<u8>>)]) -> Option<OwnedHeaders> {
+    let insert = |owned: OwnedHeaders, (key, value): &(String, Option<Vec<u8>>)| {
+        owned.insert(Header { key, value: value.as_ref() })
+    };
+    (!headers.is_empty()).then(|| headers.iter().fold(OwnedHeaders::new_with_capacity(headers.len()), insert))
+}

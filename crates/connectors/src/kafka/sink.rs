@@ -1,0 +1,472 @@
+//! The Kafka sink: rows to messages, delivered before their checkpoint is complete.
+//!
+//! `upsert-kafka` is the same sink with a key: additions become messages with a value, everything else a tombstone.
+
+use super::client::Role;
+use super::codes;
+use super::delivery::{Delivery, Outgoing};
+use super::options::*;
+use super::probe;
+use super::table::{KafkaTable, Topics};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use base::connector::*;
+use base::format::{Encoder, Records};
+use base::time::epoch_ms;
+use base::{BoxFuture, ChangelogBatch, ColumnKind, Epoch, Error, Result, RowType, TableDefinition};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How rows are spread over partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Partitioner {
+    /// By the hash of the key, as Kafka's own clients do; without a key as the client likes.
+    Default,
+    /// Every writer has one partition.
+    Fixed,
+    /// One after the other.
+    RoundRobin,
+}
+
+/// What the sink waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Promise {
+    /// Nothing: what the client has not delivered when the job fails is lost.
+    Nothing,
+    AtLeastOnce,
+    ExactlyOnce,
+}
+
+/// Changes of a key that are gathered until the last one counts.
+#[derive(Debug, Clone, Copy)]
+struct Gathering {
+    rows: usize,
+    interval: Duration,
+}
+
+/// The sink of one table.
+#[derive(Debug)]
+pub(crate) struct KafkaSink(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    table: Arc<KafkaTable>,
+    columns: SinkColumns,
+    topics: Vec<String>,
+    partitioner: Partitioner,
+    promise: Promise,
+    gathering: Option<Gathering>,
+    /// The number of partitions of each topic, known once the sink has started.
+    partitions: OnceLock<HashMap<String, i32>>,
+}
+
+/// Where the parts of a message are in a row of the sink.
+#[derive(Debug, Clone)]
+struct SinkColumns {
+    value: Vec<usize>,
+    value_row: RowType,
+    key: Vec<usize>,
+    key_row: Option<RowType>,
+    topic: Option<usize>,
+    headers: Option<usize>,
+    timestamp: Option<usize>,
+}
+
+impl SinkColumns {
+    fn new(table: &KafkaTable, definition: &TableDefinition, columns: &RowType) -> Result<SinkColumns> {
+        let mut physical = Vec::new();
+        let mut metadata = HashMap::new();
+        for (position, column) in definition.persisted().enumerate() {
+            match &column.kind {
+                ColumnKind::Metadata { key, .. } => {
+                    metadata.insert(key.as_str(), position);
+                }
+                _ => physical.push(position),
+            }
+        }
+        if physical.len() + metadata.len() != columns.len() {
+            return Err(Error::internal("a sink writes other columns than its table has"));
+        }
+        let place = |columns: &[usize]| columns.iter().map(|&column| physical[column]).collect();
+        Ok(SinkColumns {
+            value: place(&table.value_columns),
+            value_row: table.value_row(),
+            key: table.key.as_ref().map_or_else(Vec::new, |key| place(&key.columns)),
+            key_row: table.key.as_ref().map(|key| key.row(&table.physical)),
+            topic: metadata.get("topic").copied(),
+            headers: metadata.get("headers").copied(),
+            timestamp: metadata.get("timestamp").copied(),
+        })
+    }
+}
+
+/// Whether and how long changes are gathered.
+fn gathering(definition: &TableDefinition) -> Result<Option<Gathering>> {
+    let rows = definition.options.integer(&FLUSH_ROWS)?.unwrap_or_default();
+    let interval = definition.options.duration(&FLUSH_INTERVAL)?.unwrap_or_default();
+    Ok((rows > 0 && !interval.is_zero()).then_some(Gathering { rows: rows as usize, interval }))
+}
+
+/// A warning if only one of the two options that make a sink gather changes is set.
+pub(crate) fn gathering_warning(definition: &TableDefinition) -> Result<Option<Error>> {
+    let rows = definition.options.integer(&FLUSH_ROWS)?.unwrap_or_default() > 0;
+    let interval = definition.options.duration(&FLUSH_INTERVAL)?.is_some_and(|interval| !interval.is_zero());
+    let (key, other) = match (rows, interval) {
+        (true, false) => (FLUSH_ROWS.key, FLUSH_INTERVAL.key),
+        (false, true) => (FLUSH_INTERVAL.key, FLUSH_ROWS.key),
+        _ => return Ok(None),
+    };
+    let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+        [("key", &key), ("other", &other), ("table", &definition.path.name)];
+    Ok(Some(Error::new(&codes::BUFFER_NEEDS_BOTH, &arguments)))
+}
+
+impl KafkaSink {
+    /// The sink of a table. Opens nothing.
+    ///
+    /// # Errors
+    /// Column types that a format cannot write; several topics without a column that chooses.
+    pub fn new(table: KafkaTable, definition: &TableDefinition, columns: &RowType) -> Result<KafkaSink> {
+        let options = &definition.options;
+        let Topics::Named(topics) = table.topics.clone() else {
+            return Err(Error::internal("a sink without named topics passed the check"));
+        };
+        let columns = SinkColumns::new(&table, definition, columns)?;
+        if topics.len() > 1 && columns.topic.is_none() {
+            let expected = "one topic, or several and a column METADATA FROM 'topic' that chooses";
+            return Err(crate::declared::bad_value(TOPIC.key, &topics.join(";"), expected));
+        }
+        let shared = Shared {
+            partitioner: match options.word(&PARTITIONER)? {
+                Some("fixed") => Partitioner::Fixed,
+                Some("round-robin") => Partitioner::RoundRobin,
+                _ => Partitioner::Default,
+            },
+            promise: match options.word(&DELIVERY_GUARANTEE)? {
+                Some("none") => Promise::Nothing,
+                Some("exactly-once") => Promise::ExactlyOnce,
+                _ => Promise::AtLeastOnce,
+            },
+            gathering: gathering(definition)?.filter(|_| table.is_upsert),
+            table: Arc::new(table),
+            columns,
+            topics,
+            partitions: OnceLock::new(),
+        };
+        // Types that a format cannot write are reported before anything is opened.
+        shared.encoders()?;
+        Ok(KafkaSink(Arc::new(shared)))
+    }
+}
+
+struct Encoders {
+    value: Box<dyn Encoder>,
+    key: Option<Box<dyn Encoder>>,
+}
+
+impl Shared {
+    fn encoders(&self) -> Result<Encoders> {
+        let KafkaTable { value, key, time_zone, .. } = &*self.table;
+        let columns = &self.columns;
+        Ok(Encoders {
+            value: value.factory.encoder(&value.options, &columns.value_row, *time_zone)?,
+            key: match (key, &columns.key_row) {
+                (Some(key), Some(row)) => {
+                    Some(key.format.factory.encoder(&key.format.options, row, *time_zone)?)
+                }
+                _ => None,
+            },
+        })
+    }
+}
+
+impl SinkProvider for KafkaSink {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async move {
+            let shared = &self.0;
+            if shared.promise == Promise::ExactlyOnce {
+                return Err(Error::unsupported("writing to Kafka with 'sink.delivery-guarantee' = 'exactly-once'"));
+            }
+            let topics = probe::topics(&shared.table, Role::Producer).await?;
+            let warnings = match shared.table.is_upsert {
+                true => probe::compaction(&shared.table, &topics).await,
+                false => Vec::new(),
+            };
+            let counts = topics.iter().map(|topic| (topic.name.to_string(), topic.partitions.len() as i32));
+            // A second start of the same sink finds the same topics.
+            let _ = shared.partitions.set(counts.collect());
+            Ok(warnings)
+        })
+    }
+
+    fn writer(&self, instance: Instance, _: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {
+        Ok(Box::new(KafkaWriter {
+            encoders: self.0.encoders()?,
+            values: Records::default(),
+            keys: Records::default(),
+            delivery: Delivery::new(self.0.table.clone()),
+            next_partition: instance.index as i32,
+            held: None,
+            gathered: Gathered::default(),
+            shared: self.0.clone(),
+        }))
+    }
+}
+
+/// A change of a key that is not sent yet.
+#[derive(Debug)]
+struct Change {
+    key: Vec<u8>,
+    /// `None` for a tombstone.
+    value: Option<Vec<u8>>,
+    timestamp_ms: Option<i64>,
+}
+
+impl Change {
+    fn tombstone(key: &[u8], timestamp_ms: Option<i64>) -> Change {
+        Change { key: key.to_vec(), value: None, timestamp_ms }
+    }
+}
+
+/// The last change of every key since the last flush, in the order in which the keys came.
+#[derive(Debug, Default)]
+struct Gathered {
+    changes: Vec<Change>,
+    by_key: HashMap<Vec<u8>, usize>,
+}
+
+impl Gathered {
+    fn put(&mut self, change: Change) {
+        match self.by_key.get(&change.key) {
+            Some(&index) => self.changes[index] = change,
+            None => {
+                self.by_key.insert(change.key.clone(), self.changes.len());
+                self.changes.push(change);
+            }
+        }
+    }
+
+    fn take(&mut self) -> Vec<Change> {
+        self.by_key.clear();
+        std::mem::take(&mut self.changes)
+    }
+}
+
+struct KafkaWriter {
+    shared: Arc<Shared>,
+    encoders: Encoders,
+    /// Kept between batches for their memory.
+    values: Records,
+    keys: Records,
+    delivery: Delivery,
+    next_partition: i32,
+    /// The old content of an update: its key is deleted, unless the new content that follows has the same key.
+    held: Option<Change>,
+    gathered: Gathered,
+}
+
+/// The columns of a batch that speak about the message itself.
+struct About {
+    topic: Option<ArrayRef>,
+    headers: Option<ArrayRef>,
+    timestamps: Option<Int64Array>,
+}
+
+impl About {
+    fn new(batch: &ChangelogBatch, columns: &SinkColumns) -> Result<About> {
+        let column = |position: Option<usize>| position.map(|position| batch.records().column(position).clone());
+        Ok(About {
+            topic: column(columns.topic),
+            headers: column(columns.headers),
+            timestamps: column(columns.timestamp).map(|column| epoch_ms(&column)).transpose()?,
+        })
+    }
+
+    fn timestamp_ms(&self, row: usize) -> Option<i64> {
+        self.timestamps.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
+    }
+
+    fn headers(&self, row: usize) -> Vec<(String, Option<Vec<u8>>)> {
+        let Some(maps) = self.headers.as_ref().and_then(|column| column.as_map_opt()).filter(|maps| maps.is_valid(row))
+        else {
+            return Vec::new();
+        };
+        let entries = maps.value(row);
+        let (Some(keys), Some(values)) =
+            (entries.column(0).as_string_opt::<i32>(), entries.column(1).as_binary_opt::<i32>())
+        else {
+            return Vec::new();
+        };
+        keys.iter()
+            .zip(values.iter())
+            .map(|(key, value)| (key.unwrap_or_default().to_string(), value.map(<[u8]>::to_vec)))
+            .collect()
+    }
+}
+
+impl KafkaWriter {
+    fn encode(&mut self, batch: &ChangelogBatch) -> Result<()> {
+        let columns = &self.shared.columns;
+        self.values.clear();
+        self.keys.clear();
+        let value = batch.with_records(batch.records().project(&columns.value)?);
+        self.encoders.value.encode(&value, &mut self.values)?;
+        if let Some(encoder) = &mut self.encoders.key {
+            let key = batch.with_records(batch.records().project(&columns.key)?);
+            encoder.encode(&key, &mut self.keys)?;
+        }
+        Ok(())
+    }
+
+    /// Sends every row as a message.
+    async fn append(&mut self, batch: &ChangelogBatch, about: &About) -> Result<()> {
+        for row in 0..batch.num_rows() {
+            let topic = target(&self.shared, about, row)?;
+            let partition = match self.shared.partitioner {
+                Partitioner::Default => None,
+                partitioner => {
+                    let counts = self.shared.partitions.get().and_then(|counts| counts.get(topic));
+                    let partition = self.next_partition % counts.copied().unwrap_or(1).max(1);
+                    if partitioner == Partitioner::RoundRobin {
+                        self.next_partition = (self.next_partition + 1) & i32::MAX;
+                    }
+                    Some(partition)
+                }
+            };
+            let bytes = |records: &'_ Records, row| (!records.is_null(row)).then_some(row);
+            let message = Outgoing {
+                topic,
+                partition,
+                key: (!self.keys.is_empty()).then_some(()).and(bytes(&self.keys, row)).map(|row| self.keys.get(row)),
+                value: bytes(&self.values, row).map(|row| self.values.get(row)),
+                timestamp_ms: about.timestamp_ms(row),
+                headers: &about.headers(row),
+            };
+            self.delivery.send(message).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends or gathers the changes of keys.
+    async fn upsert(&mut self, batch: &ChangelogBatch, about: &About) -> Result<()> {
+        for row in 0..batch.num_rows() {
+            let kind = batch.kind(row);
+            let timestamp_ms = about.timestamp_ms(row);
+            let old = self.held.take().filter(|old| !(kind.is_addition() && old.key == self.keys.get(row)));
+            if let Some(old) = old {
+                self.change(&old).await?;
+            }
+            if kind == base::RowKind::UpdateBefore {
+                self.held = Some(Change::tombstone(self.keys.get(row), timestamp_ms));
+                continue;
+            }
+            if self.shared.gathering.is_some() {
+                let value = kind.is_addition().then(|| self.values.get(row).to_vec());
+                self.gather(Change { key: self.keys.get(row).to_vec(), value, timestamp_ms }).await?;
+            } else {
+                let message = Outgoing {
+                    topic: &self.shared.topics[0],
+                    partition: None,
+                    key: Some(self.keys.get(row)),
+                    value: kind.is_addition().then(|| self.values.get(row)),
+                    timestamp_ms,
+                    headers: &about.headers(row),
+                };
+                self.delivery.send(message).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn change(&mut self, change: &Change) -> Result<()> {
+        if self.shared.gathering.is_some() {
+            return self.gather(Change::tombstone(&change.key, change.timestamp_ms)).await;
+        }
+        send_change(&mut self.delivery, &self.shared.topics[0], change).await
+    }
+
+    async fn gather(&mut self, change: Change) -> Result<()> {
+        self.gathered.put(change);
+        let rows = self.shared.gathering.map_or(0, |gathering| gathering.rows);
+        if self.gathered.changes.len() >= rows { self.send_gathered().await } else { Ok(()) }
+    }
+
+    async fn send_gathered(&mut self) -> Result<()> {
+        for change in self.gathered.take() {
+            send_change(&mut self.delivery, &self.shared.topics[0], &change).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn send_change(delivery: &mut Delivery, topic: &str, change: &Change) -> Result<()> {
+    let message = Outgoing {
+        topic,
+        partition: None,
+        key: Some(&change.key),
+        value: change.value.as_deref(),
+        timestamp_ms: change.timestamp_ms,
+        headers: &[],
+    };
+    delivery.send(message).await
+}
+
+/// The topic of a row.
+fn target<'a>(shared: &'a Shared, about: &About, row: usize) -> Result<&'a str> {
+    let Some(column) = &about.topic else { return Ok(&shared.topics[0]) };
+    let names = column.as_string_opt::<i32>().ok_or_else(|| Error::internal("topic names are no text"))?;
+    let name = names.is_valid(row).then(|| names.value(row));
+    let known = shared.topics.iter().find(|topic| Some(topic.as_str()) == name);
+    known.map(String::as_str).ok_or_else(|| {
+        let shown = name.map_or_else(|| "NULL".to_string(), |name| format!("'{name}'"));
+        let known = crate::declared::quoted(&shared.topics);
+        Error::new(
+            &codes::BAD_TARGET_TOPIC,
+            &[("table", &shared.table.name), ("topic", &shown), ("known", &known)],
+        )
+    })
+}
+
+impl SinkWriter for KafkaWriter {
+    fn write<'a>(&'a mut self, batch: &'a ChangelogBatch) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.encode(batch)?;
+            let about = About::new(batch, &self.shared.columns)?;
+            match self.shared.table.is_upsert {
+                true => self.upsert(batch, &about).await,
+                false => self.append(batch, &about).await,
+            }
+        })
+    }
+
+    fn flush_interval(&self) -> Option<Duration> {
+        self.shared.gathering.map(|gathering| gathering.interval)
+    }
+
+    fn flush<'a>(&'a mut self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if let Some(old) = self.held.take() {
+                self.change(&old).await?;
+            }
+            self.send_gathered().await?;
+            self.delivery.check()
+        })
+    }
+
+    fn prepare_commit<'a>(&'a mut self, _: Epoch) -> BoxFuture<'a, Result<Vec<Committable>>> {
+        Box::pin(async move {
+            self.flush().await?;
+            if self.shared.promise != Promise::Nothing {
+                self.delivery.delivered().await?;
+            }
+            Ok(Vec::new())
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "sink_tests.rs"]
+mod tests;
