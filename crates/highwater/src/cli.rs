@@ -128,6 +128,9 @@ pub struct DemoArgs {
     /// Leave the script and the generated orders in this folder, to play with
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
+    /// Send everything through Kafka: the broker at ADDRESS, else one inside this program for as long as it runs
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, conflicts_with = "save")]
+    pub kafka: Option<Option<String>>,
     /// State folder.
     #[command(flatten)]
     pub state_dir: StateDirArg,

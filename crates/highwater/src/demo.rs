@@ -5,6 +5,7 @@ use crate::results::{ResultMode, ResultSinks};
 use crate::run::{Overrides, start};
 use crate::{EXIT_OK, language, refuse, registries, script};
 use base::{Error, Result};
+use connectors::kafka::LocalBroker;
 use planner::Session;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,11 +22,20 @@ const SAVED_ORDERS: &str = include_str!("demo/saved_orders.sql");
 /// The script that `--save` leaves behind.
 const SAVED_SCRIPT: &str = "minute_gmv.sql";
 
+/// The demo through Kafka.
+const KAFKA: &str = include_str!("demo/kafka.sql");
+/// The topics of [`KAFKA`] with their partitions.
+const KAFKA_TOPICS: [(&str, i32); 2] = [("highwater_demo_orders", 3), ("highwater_demo_minute_gmv", 1)];
+
 /// Runs the demo; gives the exit code.
 pub fn demo(args: &DemoArgs) -> u8 {
     let language = language::from_environment();
     let overrides = Overrides { state_dir: args.state_dir.state_dir.clone(), ..Overrides::default() };
     let numbers = [("ORDERS", args.orders.to_string()), ("RATE", args.rate.to_string())];
+    if let Some(address) = &args.kafka {
+        let code = through_kafka(address.as_deref(), &numbers, &overrides);
+        return code.unwrap_or_else(|error| refuse(&error, language));
+    }
     if let Some(folder) = &args.save {
         match save(folder, &numbers, &overrides) {
             Ok(EXIT_OK) => {}
@@ -51,6 +61,25 @@ pub fn demo(args: &DemoArgs) -> u8 {
         }
         Err(error) => refuse(&error, language),
     }
+}
+
+/// The demo through the broker at `address`, or through one inside this process.
+fn through_kafka(address: Option<&str>, numbers: &[(&str, String)], overrides: &Overrides) -> Result<u8> {
+    let own = if address.is_none() { Some(LocalBroker::start()?) } else { None };
+    for (topic, partitions) in KAFKA_TOPICS {
+        own.as_ref().map_or(Ok(()), |broker| broker.create_topic(topic, partitions))?;
+    }
+    let address = address.map_or_else(|| own.as_ref().map(LocalBroker::address).unwrap_or_default(), str::to_string);
+    let [(orders, _), (minutes, _)] = KAFKA_TOPICS;
+    eprintln!("orders -> topic {orders} -> one-minute windows -> topic {minutes} (Ctrl-C stops)");
+    eprintln!("broker: {address}");
+    eprintln!("watch:  kcat -b {address} -t {minutes} -K ' '");
+    eprintln!("        kafka-console-consumer.sh --bootstrap-server {address} --topic {minutes} --from-beginning");
+    // The topics of a given broker can hold the orders of an earlier demo.
+    let startup = if own.is_some() { "earliest-offset" } else { "timestamp" }.to_string();
+    let now_ms = registries::clock().now_ms().to_string();
+    let variables = [numbers, &[("KAFKA", address), ("STARTUP", startup), ("NOW_MS", now_ms)]].concat();
+    run_text("demo", &format!("{ORDERS}\n{KAFKA}"), &variables, overrides)
 }
 
 /// Writes the orders and a script that reads them.

@@ -141,7 +141,7 @@ impl ResultSink {
 }
 
 impl SinkProvider for ResultSink {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async {
             if mode(&self.table) == ResultMode::Table {
                 lock(&self.live).begin(self.row.fields().iter().map(|field| field.name.clone()).collect());
@@ -154,7 +154,7 @@ impl SinkProvider for ResultSink {
                 table_text::frame(&mut text, &widths);
                 print(&text)?;
             }
-            Ok(())
+            Ok(Vec::new())
         })
     }
 

@@ -12,7 +12,7 @@ use base::Error;
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
 use planner::Session;
-use runtime::{JobHandle, RuntimeOptions, StopMode};
+use runtime::{JobHandle, RuntimeOptions, StopMode, Warnings};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,7 +97,22 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         screen.say(&mask::render(error, language, Label::Error));
         exit_code(error)
     };
-    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, &fail);
+    let (warnings, mut warned) = tokio::sync::mpsc::unbounded_channel();
+    let said = Arc::new(tokio::sync::Notify::new());
+    let listener = {
+        let (screen, said) = (screen.clone(), said.clone());
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    // What has been sent is shown before the end.
+                    biased;
+                    Some(warning) = warned.recv() => screen.say(&mask::render(&warning, language, Label::Warning)),
+                    () = said.notified() => return,
+                }
+            }
+        })
+    };
+    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, warnings, &fail);
     let code = tokio::select! {
         code = work => code,
         () = interrupted.notified() => {
@@ -107,6 +122,8 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
     };
     done.notify_one();
     let _ = display.await;
+    said.notify_one();
+    let _ = listener.await;
     print_final_table(&results);
     for job in jobs.list() {
         let metrics = job.handle.metrics();
@@ -126,6 +143,7 @@ async fn run_jobs(
     run_name: &str,
     jobs: &Jobs,
     overrides: &Overrides,
+    warnings: Warnings,
     fail: &impl Fn(&Error) -> u8,
 ) -> u8 {
     let mut code = EXIT_OK;
@@ -138,6 +156,7 @@ async fn run_jobs(
         options.parallelism = overrides.parallelism.unwrap_or(options.parallelism);
         options.batch_rows = overrides.batch_rows.unwrap_or(options.batch_rows);
         options.clock = registries::clock();
+        options.warnings = Some(warnings.clone());
         let name = job.plan.config.name.clone().unwrap_or_else(|| match job.sinks.as_slice() {
             [] => run_name.to_string(),
             sinks => sinks.join("+"),
