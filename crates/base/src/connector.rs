@@ -265,6 +265,11 @@ pub trait SourceReader: Send {
 
     /// Checkpoint `epoch` is durable.
     fn checkpoint_complete(&mut self, _epoch: Epoch) {}
+
+    /// The job has ended well: waits for what still runs in the background.
+    fn close<'a>(&'a mut self) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
 }
 
 /// What a writer hands over at a barrier, to be committed once the checkpoint is durable. The connector's own encoding.

@@ -59,10 +59,11 @@ pub fn warnings(metrics: &JobMetrics) -> Vec<Error> {
                 }
                 None => "-".into(),
             };
-            warnings.push(Error::new(
-                &REJECTED_ROWS,
-                &[("count", &node.rejected_rows), ("operator", &node.name), ("sample", &sample)],
-            ));
+            let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+                [("count", &node.rejected_rows), ("operator", &node.name), ("sample", &sample)];
+            let warning = Error::new(&REJECTED_ROWS, &arguments);
+            let location = node.rejected_samples.first().and_then(Error::location).cloned();
+            warnings.push(location.into_iter().fold(warning, Error::at));
         }
     }
     warnings

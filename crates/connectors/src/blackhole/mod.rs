@@ -2,7 +2,7 @@
 
 use crate::declared;
 use base::connector::*;
-use base::{Error, BoxFuture, ChangelogBatch, Epoch, OptionSpec, Result, RowType, TableDefinition};
+use base::{BoxFuture, ChangelogBatch, Epoch, Error, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
 
 const OWNER: &str = "connector 'blackhole'";

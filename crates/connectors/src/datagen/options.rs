@@ -4,7 +4,7 @@ use super::OWNER;
 use crate::codes;
 use crate::declared::{SCAN_PARALLELISM, bad_value, option};
 use base::nearest::nearest;
-use base::{Error, OptionKind, OptionSpec, Options, Result, TableDefinition};
+use base::{Error, OptionKind, OptionSpec, Options, Result, TableDefinition, watermark_options};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -275,7 +275,7 @@ const FIELD: &[OptionSpec] = &[
 /// All options, for documentation.
 pub(super) fn all() -> &'static [OptionSpec] {
     static ALL: std::sync::LazyLock<Vec<OptionSpec>> =
-        std::sync::LazyLock::new(|| TABLE.iter().chain(FIELD).copied().collect());
+        std::sync::LazyLock::new(|| TABLE.iter().chain(FIELD).chain(watermark_options::OPTIONS).copied().collect());
     &ALL
 }
 

@@ -4,7 +4,7 @@ use super::OWNER;
 use crate::codes;
 use crate::declared::{self, FormatSlot, SCAN_PARALLELISM, SINK_PARALLELISM, TableFormat, option, required};
 use base::connector::ConnectorContext;
-use base::{Error, OptionKind, OptionSpec, Result, TableDefinition};
+use base::{Error, OptionKind, OptionSpec, Result, TableDefinition, watermark_options};
 use regex::Regex;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,6 +109,11 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     AUTO_COMPACTION,
     PARTITION_COMMIT,
     PARTITION_TIME,
+    watermark_options::EMIT_STRATEGY,
+    watermark_options::IDLE_TIMEOUT,
+    watermark_options::ALIGNMENT_GROUP,
+    watermark_options::ALIGNMENT_MAX_DRIFT,
+    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
     SCAN_PARALLELISM,
     SINK_PARALLELISM,
 ];

@@ -43,13 +43,13 @@ pub const OTHER_TIMESTAMP_STANDARD: ErrorCode = ErrorCode {
     retry: false,
     en: Text {
         what: "column '{column}' of type {type} cannot take the timestamp {value}",
-        why: "'json.timestamp-format.standard' = '{standard}' reads the form {expected}, and this value is in the form of '{other}'; the record is: {record}",
-        fix: "set 'json.timestamp-format.standard' = '{other}', or leave the option out to read both forms",
+        why: "'{format}.timestamp-format.standard' = '{standard}' reads the form {expected}, and this value is in the form of '{other}'; the record is: {record}",
+        fix: "set '{format}.timestamp-format.standard' = '{other}', or leave the option out to read both forms",
     },
     zh: Text {
         what: "类型为 {type} 的列 '{column}' 无法接受时间戳 {value}",
-        why: "'json.timestamp-format.standard' = '{standard}' 只读取 {expected} 形式，而该值是 '{other}' 形式；该记录为：{record}",
-        fix: "请设置 'json.timestamp-format.standard' = '{other}'，或去掉该选项以同时读取两种形式",
+        why: "'{format}.timestamp-format.standard' = '{standard}' 只读取 {expected} 形式，而该值是 '{other}' 形式；该记录为：{record}",
+        fix: "请设置 '{format}.timestamp-format.standard' = '{other}'，或去掉该选项以同时读取两种形式",
     },
 };
 
@@ -145,13 +145,13 @@ pub const NULL_KEY: ErrorCode = ErrorCode {
     retry: false,
     en: Text {
         what: "column '{column}' holds a map with a NULL key, which JSON has no text for",
-        why: "'json.map-null-key.mode' is 'FAIL'",
-        fix: "set 'json.map-null-key.mode' = 'DROP', or 'LITERAL' together with 'json.map-null-key.literal'",
+        why: "'{format}.map-null-key.mode' is 'FAIL'",
+        fix: "set '{format}.map-null-key.mode' = 'DROP', or 'LITERAL' together with '{format}.map-null-key.literal'",
     },
     zh: Text {
         what: "列 '{column}' 的 MAP 含有 NULL 键，JSON 无法表示",
-        why: "'json.map-null-key.mode' 为 'FAIL'",
-        fix: "请设置 'json.map-null-key.mode' = 'DROP'，或 'LITERAL' 并配合 'json.map-null-key.literal'",
+        why: "'{format}.map-null-key.mode' 为 'FAIL'",
+        fix: "请设置 '{format}.map-null-key.mode' = 'DROP'，或 'LITERAL' 并配合 '{format}.map-null-key.literal'",
     },
 };
 
@@ -172,6 +172,91 @@ pub const ONE_COLUMN: ErrorCode = ErrorCode {
     },
 };
 
+/// A change without the old content of its row.
+pub const NO_OLD_ROW: ErrorCode = ErrorCode {
+    code: "HW-F011",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "the '{field}' of a record with {operation_field} '{operation}' is null, so the old content of the row is not known",
+        why: "a changelog takes the old row away before it adds the new one; Debezium's Postgres connector sends old rows only for tables with REPLICA IDENTITY FULL; the record is: {record}",
+        fix: "run ALTER TABLE ... REPLICA IDENTITY FULL in the database, or set '{format}.ignore-parse-errors' = 'true' to leave such records out (they are counted)",
+    },
+    zh: Text {
+        what: "{operation_field} 为 '{operation}' 的记录中 '{field}' 为 null，因此不知道该行的旧内容",
+        why: "变更流先撤回旧行再加入新行；Debezium 的 Postgres 连接器只为设置了 REPLICA IDENTITY FULL 的表发送旧行；该记录为：{record}",
+        fix: "请在数据库中执行 ALTER TABLE ... REPLICA IDENTITY FULL，或设置 '{format}.ignore-parse-errors' = 'true' 跳过此类记录（会计数）",
+    },
+};
+
+/// A change record without a part that it needs.
+pub const NO_PART: ErrorCode = ErrorCode {
+    code: "HW-F012",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "the record has no '{field}'",
+        why: "{format} cannot tell without it how the row changed; the record is: {record}",
+        fix: "correct the data, use the format that the records are in, or set '{format}.ignore-parse-errors' = 'true' to leave such records out (they are counted)",
+    },
+    zh: Text {
+        what: "记录中没有 '{field}'",
+        why: "缺少它时 {format} 无法得知该行如何变化；该记录为：{record}",
+        fix: "请修正数据、改用与记录相符的格式，或设置 '{format}.ignore-parse-errors' = 'true' 跳过此类记录（会计数）",
+    },
+};
+
+/// An operation that the format does not know.
+pub const UNKNOWN_OPERATION: ErrorCode = ErrorCode {
+    code: "HW-F013",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "unknown '{field}' {operation} in a record of {format}",
+        why: "{format} knows {known}; the record is: {record}",
+        fix: "correct the data, or set '{format}.ignore-parse-errors' = 'true' to leave such records out (they are counted)",
+    },
+    zh: Text {
+        what: "{format} 的记录中 '{field}' 的值 {operation} 未知",
+        why: "{format} 支持 {known}；该记录为：{record}",
+        fix: "请修正数据，或设置 '{format}.ignore-parse-errors' = 'true' 跳过此类记录（会计数）",
+    },
+};
+
+/// Debezium records with or without their schema, against the option.
+pub const SCHEMA_INCLUDE: ErrorCode = ErrorCode {
+    code: "HW-F014",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "the record is not in the form that 'debezium-json.schema-include' = '{value}' stands for",
+        why: "with 'true' the change is inside \"payload\", beside \"schema\"; with 'false' it is the record itself; the record is: {record}",
+        fix: "set 'debezium-json.schema-include' = '{other}'",
+    },
+    zh: Text {
+        what: "记录的形式与 'debezium-json.schema-include' = '{value}' 不符",
+        why: "为 'true' 时变更位于 \"payload\" 中，与 \"schema\" 并列；为 'false' 时记录本身就是变更；该记录为：{record}",
+        fix: "请设置 'debezium-json.schema-include' = '{other}'",
+    },
+};
+
+/// An option that is no regular expression.
+pub const BAD_PATTERN: ErrorCode = ErrorCode {
+    code: "HW-F015",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "option '{key}' is no regular expression: '{value}'",
+        why: "{cause}",
+        fix: "correct it, for example 'orders_[0-9]+' or 'orders|payments'",
+    },
+    zh: Text {
+        what: "选项 '{key}' 不是合法的正则表达式：'{value}'",
+        why: "{cause}",
+        fix: "请修正，例如 'orders_[0-9]+' 或 'orders|payments'",
+    },
+};
+
 /// Every code of the formats, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &BAD_RECORD,
@@ -184,4 +269,9 @@ pub const CODES: &[&ErrorCode] = &[
     &FIELD_COUNT,
     &NULL_KEY,
     &ONE_COLUMN,
+    &NO_OLD_ROW,
+    &NO_PART,
+    &UNKNOWN_OPERATION,
+    &SCHEMA_INCLUDE,
+    &BAD_PATTERN,
 ];

@@ -1,4 +1,4 @@
-//! Formats: JSON, CSV and raw records to columns and back.
+//! Formats: JSON, CSV, raw and change records to columns and back.
 //!
 //! `column` holds the growing columns that all decoders fill and `value` reads single values from text; a format adds the
 //! structure around them. Values and texts follow Flink's formats, whose rules are noted where they surprise.
@@ -8,6 +8,7 @@
 
 pub mod codes;
 
+mod cdc;
 mod cells;
 mod column;
 mod csv;
@@ -16,7 +17,7 @@ mod raw;
 mod value;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use base::format::{Decoded, FormatRegistry, Records};
+use base::format::{DecodeError, Decoded, FormatRegistry, Records};
 use base::{ChangelogBatch, Error, Result, RowType};
 use std::sync::Arc;
 
@@ -25,6 +26,9 @@ pub fn register(registry: &mut FormatRegistry) {
     registry.register(Arc::new(json::Json));
     registry.register(Arc::new(csv::Csv));
     registry.register(Arc::new(raw::Raw));
+    registry.register(Arc::new(cdc::DEBEZIUM));
+    registry.register(Arc::new(cdc::CANAL));
+    registry.register(Arc::new(cdc::MAXWELL));
 }
 
 /// Characters of a record that an error shows.
@@ -78,10 +82,25 @@ impl Progress {
         }
     }
 
+    /// Record `index` became the next `count` rows.
+    fn rows(&mut self, index: usize, count: usize) {
+        if count == 1 {
+            self.row(index);
+        } else {
+            self.map().extend(std::iter::repeat_n(index as u32, count));
+            self.rows += count;
+        }
+    }
+
     /// A record gave no row.
     fn no_row(&mut self) {
+        self.map();
+    }
+
+    /// The record of each row, from now on.
+    fn map(&mut self) -> &mut Vec<u32> {
         let rows = self.rows as u32;
-        self.records.get_or_insert_with(|| (0..rows).collect());
+        self.records.get_or_insert_with(|| (0..rows).collect())
     }
 
     /// A record was left out because of an error that the options tell to ignore.
@@ -90,11 +109,27 @@ impl Progress {
         self.rejected.push((index as u32, error));
     }
 
+    /// Rows that are all inserts.
     fn finish(self, schema: &RowType, columns: Vec<ArrayRef>) -> Result<Decoded> {
+        self.finish_with(schema, columns, ChangelogBatch::inserts)
+    }
+
+    fn finish_with(
+        self,
+        schema: &RowType,
+        columns: Vec<ArrayRef>,
+        kinds: impl FnOnce(RecordBatch) -> ChangelogBatch,
+    ) -> Result<Decoded> {
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         let batch = RecordBatch::try_new_with_options(schema.arrow().clone(), columns, &options)?;
-        Ok(Decoded { batch: ChangelogBatch::inserts(batch), records: self.records, rejected: self.rejected })
+        Ok(Decoded { batch: kinds(batch), records: self.records, rejected: self.rejected })
     }
+}
+
+/// The columns could not be built: a bug.
+fn unbuilt(record: usize, error: Error, schema: &RowType) -> DecodeError {
+    let batch = ChangelogBatch::empty(schema.arrow());
+    DecodeError { record, error, before: Box::new(Decoded { batch, records: None, rejected: Vec::new() }) }
 }
 
 #[cfg(test)]

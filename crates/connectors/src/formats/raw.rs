@@ -1,14 +1,14 @@
 //! The `raw` format: a record is the value of the only column.
 //!
-//! Text is UTF-8; bytes that are no characters become U+FFFD as in Java. Numbers are fixed-width binary. NULL is written as
-//! an empty record, which is read as an empty value and is an error for numbers.
+//! Text is UTF-8; bytes that are no characters become U+FFFD as in Java. Numbers are fixed-width binary. NULL is a null
+//! record: a message without a value. In a file, where no record is null, it is an empty line, which is read as an empty
+//! value and is an error for numbers.
 
-use super::Progress;
 use super::cells::{Cells, Values};
-use super::codes::{BAD_TYPE, BAD_VALUE, ONE_COLUMN};
+use super::codes::{BAD_TYPE, BAD_VALUE, NULL_VALUE, ONE_COLUMN};
 use super::column::{Column, Data, Refusal};
-use super::snippet;
 use super::value::TimestampStandard;
+use super::{Progress, snippet, unbuilt};
 use base::format::{DecodeError, DecodeSpec, Decoded, Decoder, Encoder, FormatDescription, FormatFactory, Records};
 use base::{ChangelogBatch, ChangelogMode, Error, LogicalType, OptionKind, OptionSpec, Options, Result, RowType};
 
@@ -104,10 +104,13 @@ impl Decoder for RawDecoder {
         let mut progress = Progress::default();
         let mut failure = None;
         for (index, record) in records.iter().enumerate() {
-            if let Some(column) = &mut self.column
-                && append(column, record, self.little_endian).is_err()
-            {
-                failure = Some(index);
+            let done = match &mut self.column {
+                None => Ok(()),
+                Some(column) if records.is_null(index) => column.append_null(),
+                Some(column) => append(column, record, self.little_endian),
+            };
+            if let Err(refusal) = done {
+                failure = Some((index, refusal));
                 break;
             }
             progress.row(index);
@@ -116,25 +119,21 @@ impl Decoder for RawDecoder {
         let decoded = columns.and_then(|columns| progress.finish(&self.schema, columns));
         match (decoded, failure) {
             (Ok(decoded), None) => Ok(decoded),
-            (Ok(before), Some(record)) => {
-                let error = explain(&self.schema, records.get(record));
+            (Ok(before), Some((record, refusal))) => {
+                let error = explain(&self.schema, records.get(record), refusal);
                 Err(DecodeError { record, error, before: Box::new(before) })
             }
-            (Err(error), _) => {
-                let batch = ChangelogBatch::empty(self.schema.arrow());
-                let before = Box::new(Decoded { batch, records: None, rejected: Vec::new() });
-                Err(DecodeError { record: 0, error, before })
-            }
+            (Err(error), _) => Err(unbuilt(0, error, &self.schema)),
         }
     }
 }
 
-fn explain(schema: &RowType, record: &[u8]) -> Error {
+fn explain(schema: &RowType, record: &[u8], refusal: Refusal) -> Error {
     let (name, sql_type) =
         schema.fields().first().map_or(("?", String::new()), |field| (field.name.as_str(), field.sql_type.to_string()));
     let value = format!("of {} bytes", record.len());
     Error::new(
-        &BAD_VALUE,
+        if refusal == Refusal::Null { &NULL_VALUE } else { &BAD_VALUE },
         &[("format", &"raw"), ("column", &name), ("type", &sql_type), ("value", &value), ("record", &snippet(record))],
     )
 }
@@ -179,7 +178,7 @@ impl Encoder for RawEncoder {
         let cells = Cells::new(column.as_ref())?;
         for row in 0..batch.num_rows() {
             if cells.is_null(row) {
-                out.push(b"");
+                out.push_null();
                 continue;
             }
             match &cells.values {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::formats::support::*;
+use arrow::array::Array;
 
 #[test]
 fn text_is_the_record() {
@@ -32,4 +33,25 @@ fn one_plain_column_is_needed() {
     assert_eq!(decoder(&Raw, &row_type("a INT, b INT"), &[]).expect_err("refused").code(), "HW-F010");
     assert_eq!(decoder(&Raw, &row_type("a ARRAY<INT>"), &[]).expect_err("refused").code(), "HW-F007");
     assert_eq!(decoder(&Raw, &row_type("a STRING"), &[("raw.charset", "GBK")]).expect_err("refused").code(), "HW-I002");
+}
+
+#[test]
+fn null_is_a_null_record() {
+    let mut nulls = Records::default();
+    nulls.push(b"a");
+    nulls.push_null();
+    nulls.push(b"");
+    for (fields, expected) in [("s STRING", [false, true, false]), ("b BYTES", [false, true, false])] {
+        let columns = row_type(fields);
+        let decoded = decoder(&Raw, &columns, &[]).expect("decoder").decode(&nulls).expect("decoded");
+        let column = decoded.batch.records().column(0).clone();
+        assert_eq!([0, 1, 2].map(|row| column.is_null(row)), expected);
+        let mut out = Records::default();
+        encoder(&Raw, &columns, &[]).encode(&decoded.batch, &mut out).expect("encoded");
+        assert_eq!([0, 1, 2].map(|record| out.is_null(record)), expected);
+        assert_eq!((out.get(0), out.get(2)), (b"a".as_slice(), b"".as_slice()));
+    }
+    let failure = decoder(&Raw, &row_type("s STRING NOT NULL"), &[]).expect("decoder").decode(&nulls);
+    let failure = failure.expect_err("a failure");
+    assert_eq!((failure.record, failure.error.code()), (1, "HW-F005"));
 }

@@ -152,7 +152,7 @@ fn append_random(column: &mut Column, rng: &mut ChaCha8Rng) {
         Data::Map { offsets, key, value } => {
             for index in 0..rng.random_range(0..12) {
                 let Data::Text(keys) = key.data() else { panic!("map keys are text") };
-                keys.push(format!("{}{index}", random_text(rng)).as_bytes()).expect("room");
+                keys.push(format!("{}#{index}", random_text(rng)).as_bytes()).expect("room");
                 key.appended();
                 append_random(value, rng);
             }

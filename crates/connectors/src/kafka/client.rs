@@ -208,9 +208,8 @@ impl ClientSettings {
             config.set("allow.auto.create.topics", "true");
         }
         let context = Arc::new(Reports::default());
-        let consumer = config
-            .create_with_context(Listener(context.clone()))
-            .map_err(|error| self.creation_error(&error))?;
+        let consumer =
+            config.create_with_context(Listener(context.clone())).map_err(|error| self.creation_error(&error))?;
         Ok(Inquirer { consumer, reports: context })
     }
 

@@ -294,14 +294,8 @@ pub const PROPERTY_WITHOUT_EFFECT: ErrorCode = ErrorCode {
     code: "HW-C087",
     domain: Domain::User,
     retry: false,
-    en: Text {
-        what: "'properties.{key}' of table {table} has no effect",
-        why: "{reason}",
-        fix: "it can be removed",
-    },
-    zh: Text {
-        what: "表 {table} 的 'properties.{key}' 不起作用", why: "{reason}", fix: "可以删除该属性"
-    },
+    en: Text { what: "'properties.{key}' of table {table} has no effect", why: "{reason}", fix: "it can be removed" },
+    zh: Text { what: "表 {table} 的 'properties.{key}' 不起作用", why: "{reason}", fix: "可以删除该属性" },
 };
 
 /// Every code of the Kafka connectors, for the catalogue page and its test.

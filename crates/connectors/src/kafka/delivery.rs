@@ -170,10 +170,9 @@ impl Delivery {
         let Failure { topic, bytes, code } = failure;
         let (table, cause) = (&self.table.name, code);
         match code {
-            RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize => Error::new(
-                &codes::TOO_LARGE,
-                &[("size", bytes), ("topic", topic), ("table", table), ("cause", cause)],
-            ),
+            RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize => {
+                Error::new(&codes::TOO_LARGE, &[("size", bytes), ("topic", topic), ("table", table), ("cause", cause)])
+            }
             RDKafkaErrorCode::UnknownTopicOrPartition
             | RDKafkaErrorCode::UnknownTopic
             | RDKafkaErrorCode::UnknownPartition => Error::new(
@@ -185,6 +184,12 @@ impl Delivery {
             }
             code => {
                 let reported = self.deliveries.reports.take_error();
+                if let Some((reported, _)) = &reported
+                    && probe::is_forbidden(*reported)
+                {
+                    // A producer that may not begin gives up all messages without a reason of their own.
+                    return probe::request_problem(&self.table, topic, Role::Producer, *reported, None);
+                }
                 let cause = reported.map_or_else(|| code.to_string(), |(_, reason)| format!("{code}: {reason}"));
                 Error::new(&codes::NOT_DELIVERED, &[("topic", topic), ("table", table), ("cause", &cause)])
             }

@@ -3,8 +3,8 @@
 use super::codes;
 use super::table::KafkaTable;
 use arrow::array::{
-    Array, ArrayRef, BinaryBuilder, Int32Array, Int64Array, MapBuilder, RecordBatch, RecordBatchOptions,
-    StringArray, StringBuilder, TimestampMillisecondArray, UInt32Array, make_array, new_null_array,
+    Array, ArrayRef, BinaryBuilder, Int32Array, Int64Array, MapBuilder, RecordBatch, RecordBatchOptions, StringArray,
+    StringBuilder, TimestampMillisecondArray, UInt32Array, make_array, new_null_array,
 };
 use arrow::compute::{concat, take};
 use arrow::datatypes::DataType;
@@ -285,10 +285,18 @@ impl Layout {
             // Every message is one row.
             self.assemble(&values.batch, None, None, pending, topic, partition)?
         } else {
-            let places = self.places(&values.batch, values.records.as_deref(), keys.as_ref(), pending, end, |message| {
-                rejected.push((message, Error::new(&codes::NO_KEY, &[("table", &table)])));
-            });
-            self.assemble(&values.batch, keys.as_ref().map(|(batch, _)| batch), Some(&places), pending, topic, partition)?
+            let places =
+                self.places(&values.batch, values.records.as_deref(), keys.as_ref(), pending, end, |message| {
+                    rejected.push((message, Error::new(&codes::NO_KEY, &[("table", &table)])));
+                });
+            self.assemble(
+                &values.batch,
+                keys.as_ref().map(|(batch, _)| batch),
+                Some(&places),
+                pending,
+                topic,
+                partition,
+            )?
         };
         rejected.retain(|(message, _)| (*message as usize) < end);
         rejected.sort_by_key(|(message, _)| *message);
@@ -379,9 +387,7 @@ impl Layout {
                         }
                     }
                 }
-                From::Message(metadata) => {
-                    self.metadata(metadata, field, pending, messages, rows, topic, partition)
-                }
+                From::Message(metadata) => self.metadata(metadata, field, pending, messages, rows, topic, partition),
             }
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -423,9 +429,7 @@ impl Layout {
             Metadata::TimestampType => Arc::new(StringArray::from_iter_values(
                 (0..rows).map(|row| time_type(pending.timestamps[message(row)])),
             )),
-            Metadata::LeaderEpoch => {
-                Arc::new(Int32Array::from_iter((0..rows).map(|row| pending.epochs[message(row)])))
-            }
+            Metadata::LeaderEpoch => Arc::new(Int32Array::from_iter((0..rows).map(|row| pending.epochs[message(row)]))),
             Metadata::Headers => header_maps(&field.sql_type.arrow(), rows, |row| &pending.headers[message(row)])?,
         })
     }

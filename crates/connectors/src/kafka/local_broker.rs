@@ -1,8 +1,8 @@
 //! A broker inside this process that speaks Kafka's protocol: for demonstrations, gone with the process.
 
 use base::{Error, Result};
-use rdkafka::producer::DefaultProducerContext;
 use rdkafka::mocking::MockCluster;
+use rdkafka::producer::DefaultProducerContext;
 
 /// A single broker on a free loopback port, without storage, groups' permissions or compaction.
 pub struct LocalBroker(MockCluster<'static, DefaultProducerContext>);

@@ -20,7 +20,7 @@ pub(crate) mod table;
 use self::options::*;
 use self::sink::KafkaSink;
 use self::source::KafkaSource;
-use self::table::{Key, KafkaTable, offset, split_list};
+use self::table::{KafkaTable, Key, offset, split_list};
 use crate::codes as common;
 use crate::declared::{self, FormatSlot, TableFormat, unknown_column};
 use base::connector::*;

@@ -1,7 +1,7 @@
 //! Options of connectors `kafka` and `upsert-kafka`: Flink's names and values.
 
 use crate::declared::{SCAN_PARALLELISM, SINK_PARALLELISM, option, required};
-use base::{OptionKind, OptionSpec};
+use base::{OptionKind, OptionSpec, watermark_options};
 
 /// What the options of the client begin with.
 pub(crate) const PROPERTIES_PREFIX: &str = "properties.";
@@ -182,6 +182,11 @@ pub(crate) const OPTIONS: &[OptionSpec] = &[
     BOUNDED_OFFSETS,
     BOUNDED_TIMESTAMP,
     DISCOVERY,
+    watermark_options::EMIT_STRATEGY,
+    watermark_options::IDLE_TIMEOUT,
+    watermark_options::ALIGNMENT_GROUP,
+    watermark_options::ALIGNMENT_MAX_DRIFT,
+    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
     SCAN_PARALLELISM,
     PARTITIONER,
     DELIVERY_GUARANTEE,
@@ -202,6 +207,11 @@ pub(crate) const UPSERT_OPTIONS: &[OptionSpec] = &[
     BOUNDED_MODE,
     BOUNDED_OFFSETS,
     BOUNDED_TIMESTAMP,
+    watermark_options::EMIT_STRATEGY,
+    watermark_options::IDLE_TIMEOUT,
+    watermark_options::ALIGNMENT_GROUP,
+    watermark_options::ALIGNMENT_MAX_DRIFT,
+    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
     SCAN_PARALLELISM,
     FLUSH_ROWS,
     FLUSH_INTERVAL,

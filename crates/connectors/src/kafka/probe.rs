@@ -190,15 +190,11 @@ pub(crate) fn request_problem(
 ) -> Error {
     let settings = &table.settings;
     let (reported_code, reason) = reported.map_or((code, code.to_string()), |(code, reason)| (code, reason));
-    if reported_code == RDKafkaErrorCode::Authentication || reported_code == RDKafkaErrorCode::SaslAuthenticationFailed {
+    if reported_code == RDKafkaErrorCode::Authentication || reported_code == RDKafkaErrorCode::SaslAuthenticationFailed
+    {
         return Error::new(
             &codes::NOT_AUTHENTICATED,
-            &[
-                ("servers", &settings.servers),
-                ("user", &settings.user),
-                ("table", &table.name),
-                ("cause", &reason),
-            ],
+            &[("servers", &settings.servers), ("user", &settings.user), ("table", &table.name), ("cause", &reason)],
         );
     }
     if is_forbidden(code) || is_forbidden(reported_code) {
@@ -323,7 +319,10 @@ pub(crate) fn ranges(table: &KafkaTable, inquirer: &Inquirer, topics: &[TopicInf
 /// Specific offsets must name partitions that are there.
 fn check_partitions(table: &KafkaTable, topics: &[TopicInfo]) -> Result<()> {
     let lists = [
-        (super::options::STARTUP_OFFSETS.key, if let Startup::Offsets(list) = &table.startup { Some(list) } else { None }),
+        (
+            super::options::STARTUP_OFFSETS.key,
+            if let Startup::Offsets(list) = &table.startup { Some(list) } else { None },
+        ),
         (super::options::BOUNDED_OFFSETS.key, if let Stop::Offsets(list) = &table.stop { Some(list) } else { None }),
     ];
     for (key, list) in lists {

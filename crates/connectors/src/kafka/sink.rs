@@ -171,9 +171,7 @@ impl Shared {
         Ok(Encoders {
             value: value.factory.encoder(&value.options, &columns.value_row, *time_zone)?,
             key: match (key, &columns.key_row) {
-                (Some(key), Some(row)) => {
-                    Some(key.format.factory.encoder(&key.format.options, row, *time_zone)?)
-                }
+                (Some(key), Some(row)) => Some(key.format.factory.encoder(&key.format.options, row, *time_zone)?),
                 _ => None,
             },
         })
@@ -420,10 +418,7 @@ fn target<'a>(shared: &'a Shared, about: &About, row: usize) -> Result<&'a str> 
     known.map(String::as_str).ok_or_else(|| {
         let shown = name.map_or_else(|| "NULL".to_string(), |name| format!("'{name}'"));
         let known = crate::declared::quoted(&shared.topics);
-        Error::new(
-            &codes::BAD_TARGET_TOPIC,
-            &[("table", &shared.table.name), ("topic", &shown), ("known", &known)],
-        )
+        Error::new(&codes::BAD_TARGET_TOPIC, &[("table", &shared.table.name), ("topic", &shown), ("known", &known)])
     })
 }
 

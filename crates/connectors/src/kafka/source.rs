@@ -78,8 +78,7 @@ impl SourceProvider for KafkaSource {
             let table = &self.0.table;
             let topics = probe::topics(table, Role::Consumer).await?;
             let restored = restored.iter().map(Position::decode).collect::<Result<Vec<_>>>()?;
-            let warnings =
-                if table.is_upsert { probe::compaction(table, &topics).await } else { Vec::new() };
+            let warnings = if table.is_upsert { probe::compaction(table, &topics).await } else { Vec::new() };
             let positions = {
                 let table = table.clone();
                 probe::blocking(move || first_positions(&table, &topics, restored)).await?
@@ -111,8 +110,12 @@ fn first_positions(table: &KafkaTable, topics: &[TopicInfo], restored: Vec<Posit
     let inquirer = table.settings.inquirer(Role::Consumer)?;
     if restored.is_empty() {
         let ranges = probe::ranges(table, &inquirer, topics)?;
-        let position =
-            |range: probe::Range| Position { topic: range.topic, partition: range.partition, next: range.start, stop: range.stop };
+        let position = |range: probe::Range| Position {
+            topic: range.topic,
+            partition: range.partition,
+            next: range.start,
+            stop: range.stop,
+        };
         return Ok(ranges.into_iter().map(position).collect());
     }
     let mut positions = restored;
@@ -226,7 +229,7 @@ struct KafkaReader {
     events: VecDeque<SourceEvent>,
     /// The error that follows the rows before a bad record.
     failed: Option<Error>,
-    consumer: Option<StreamConsumer<Listener>>,
+    consumer: Option<Arc<StreamConsumer<Listener>>>,
     reports: Arc<Reports>,
     /// The reports that have been looked at.
     reports_seen: u64,
@@ -237,6 +240,8 @@ struct KafkaReader {
     look: Option<JoinHandle<Result<Vec<Position>>>>,
     /// The offsets of the last snapshot, to be committed when it is durable.
     snapshot: Vec<Position>,
+    /// The commit that is under way.
+    commit: Option<JoinHandle<()>>,
     statistics: SourceStatistics,
 }
 
@@ -256,6 +261,7 @@ impl KafkaReader {
             next_look: None,
             look: None,
             snapshot: Vec::new(),
+            commit: None,
             statistics: SourceStatistics::default(),
             shared,
         };
@@ -304,7 +310,7 @@ impl KafkaReader {
         let splits = self.input.splits.iter().filter(|split| !split.finished);
         let list = partition_list(splits.map(|split| &split.position))?;
         consumer.assign(&list).map_err(|error| self.consumer_error(&error))?;
-        self.consumer = Some(consumer);
+        self.consumer = Some(Arc::new(consumer));
         self.next_look = table.discovery.filter(|_| self.discovers()).map(|interval| Instant::now() + interval);
         Ok(())
     }
@@ -387,7 +393,8 @@ impl KafkaReader {
         split.reported = None;
         let (topic, partition) = (split.position.topic.clone(), split.position.partition);
         let first = split.pending.offsets.clone();
-        let decoded = shared.layout.decode(&mut self.decoders, &mut split.pending, &shared.table.name, &topic, partition);
+        let decoded =
+            shared.layout.decode(&mut self.decoders, &mut split.pending, &shared.table.name, &topic, partition);
         let Rows { batch, rejected, failed } = decoded?;
         let place = |message: usize| Location::Record {
             resource: topic.to_string(),
@@ -629,12 +636,7 @@ fn topic_gone(table: &KafkaTable, position: &Position) -> Error {
     let cause = format!("it has no partition {}", position.partition);
     Error::new(
         &codes::TOPIC_GONE,
-        &[
-            ("topic", &position.topic),
-            ("table", &table.name),
-            ("servers", &table.settings.servers),
-            ("cause", &cause),
-        ],
+        &[("topic", &position.topic), ("table", &table.name), ("servers", &table.settings.servers), ("cause", &cause)],
     )
 }
 
@@ -684,18 +686,27 @@ impl SourceReader for KafkaReader {
     }
 
     fn checkpoint_complete(&mut self, _: Epoch) {
-        if !self.table().commits_offsets || self.snapshot.is_empty() {
+        let is_busy = self.commit.as_ref().is_some_and(|commit| !commit.is_finished());
+        let list = partition_list(self.snapshot.iter()).ok();
+        let Some((consumer, list)) = self.consumer.clone().zip(list) else { return };
+        if !self.table().commits_offsets || self.snapshot.is_empty() || is_busy {
             return;
         }
-        let committed = self
-            .consumer
-            .as_ref()
-            .zip(partition_list(self.snapshot.iter()).ok())
-            .map(|(consumer, list)| consumer.commit(&list, CommitMode::Async));
-        if let Some(Err(error)) = committed {
-            // Only monitors read these offsets: the job goes on from its checkpoint.
-            tracing::warn!(table = %self.table().name, "offsets were not committed: {error}");
-        }
+        let table = self.table().name.clone();
+        self.commit = Some(tokio::task::spawn_blocking(move || {
+            if let Err(error) = consumer.commit(&list, CommitMode::Sync) {
+                // Only monitors read these offsets: the job goes on from its checkpoint.
+                tracing::warn!(%table, "offsets were not committed: {error}");
+            }
+        }));
+    }
+
+    fn close<'a>(&'a mut self) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(commit) = self.commit.take() {
+                let _ = commit.await;
+            }
+        })
     }
 }
 

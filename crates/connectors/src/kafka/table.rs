@@ -170,10 +170,9 @@ fn topics(options: &Options) -> Result<Topics> {
     // A pattern must match the whole name, as Java's `matches`.
     match Regex::new(&format!("^(?:{pattern})$")) {
         Ok(pattern) => Ok(Topics::Pattern(pattern)),
-        Err(cause) => Err(Error::new(
-            &codes::BAD_PATTERN,
-            &[("key", &TOPIC_PATTERN.key), ("value", &pattern), ("cause", &cause)],
-        )),
+        Err(cause) => {
+            Err(Error::new(&codes::BAD_PATTERN, &[("key", &TOPIC_PATTERN.key), ("value", &pattern), ("cause", &cause)]))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::declared::{self, FormatSlot};
 use crate::kafka::options::*;
 use crate::kafka::sink::{KafkaSink, gathering_warning};
 use crate::kafka::source::KafkaSource;
-use crate::kafka::table::{Key, KafkaTable};
+use crate::kafka::table::{KafkaTable, Key};
 use crate::kafka::{guarantee_reason, metadata};
 use base::connector::*;
 use base::{ChangelogMode, Error, OptionSpec, Result, RowType, TableDefinition};
@@ -46,7 +46,7 @@ impl ConnectorFactory for UpsertKafka {
                     guarantee_reason(true)
                 } else {
                     "changes since the last checkpoint are written again after a failure; the content of every key \
-                     comes out the same"
+                     comes out the same ('sink.delivery-guarantee' = 'exactly-once' changes that)"
                 },
                 parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
             }),

@@ -4,7 +4,7 @@ use super::options::CsvOptions;
 use crate::formats::codes::{BAD_RECORD, BAD_VALUE, FIELD_COUNT, NULL_VALUE};
 use crate::formats::column::{Column, Data, Refusal, TextRules};
 use crate::formats::value::TimestampStandard;
-use crate::formats::{Progress, Utf8Check, snippet};
+use crate::formats::{Progress, Utf8Check, snippet, unbuilt};
 use base::format::{DecodeError, DecodeSpec, Decoded, Decoder, Records};
 use base::{Error, Result, RowType};
 
@@ -164,19 +164,13 @@ impl Decoder for CsvDecoder {
                     }
                     return Err(match self.finish(progress) {
                         Ok(before) => DecodeError { record: index, error, before: Box::new(before) },
-                        Err(internal) => failed(index, internal, &self.schema),
+                        Err(internal) => unbuilt(index, internal, &self.schema),
                     });
                 }
             }
         }
-        self.finish(progress).map_err(|internal| failed(0, internal, &self.schema))
+        self.finish(progress).map_err(|internal| unbuilt(0, internal, &self.schema))
     }
-}
-
-/// The columns could not be built: a bug.
-fn failed(record: usize, error: Error, schema: &RowType) -> DecodeError {
-    let batch = base::ChangelogBatch::empty(schema.arrow());
-    DecodeError { record, error, before: Box::new(Decoded { batch, records: None, rejected: Vec::new() }) }
 }
 
 /// Reads the field at `start` into `out`, without quotes and escapes, and returns where it ends: at a delimiter or the end.

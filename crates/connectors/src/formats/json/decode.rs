@@ -6,7 +6,7 @@ use super::reader::{DEPTH_MAX, Fail, FailKind, Reader, Syntax};
 use crate::formats::codes::{BAD_RECORD, BAD_VALUE, MISSING_FIELD, NULL_VALUE, OTHER_TIMESTAMP_STANDARD};
 use crate::formats::column::Refusal;
 use crate::formats::value::TimestampStandard;
-use crate::formats::{Progress, Utf8Check, snippet};
+use crate::formats::{Progress, Utf8Check, snippet, unbuilt};
 use base::format::{DecodeError, Decoded, Decoder, Records};
 use base::{Error, Result, RowType};
 
@@ -51,7 +51,7 @@ impl JsonDecoder {
         self.rows.read(&mut reader, &mut self.scratch)?;
         reader.skip_space();
         if !reader.at_end() {
-            self.rows.take_back();
+            self.rows.truncate(self.rows.len() - 1);
             return Err(reader.syntax(Syntax::Trailing));
         }
         Ok(true)
@@ -67,7 +67,7 @@ impl Decoder for JsonDecoder {
                 Ok(true) => progress.row(index),
                 Ok(false) => progress.no_row(),
                 Err(fail) => {
-                    let error = explain(fail, record, &self.scratch);
+                    let error = explain("json", fail, record, &self.scratch);
                     self.scratch.reset();
                     if self.scratch.settings.ignore_errors {
                         progress.reject(index, error);
@@ -75,23 +75,17 @@ impl Decoder for JsonDecoder {
                     }
                     return Err(match self.finish(progress) {
                         Ok(before) => DecodeError { record: index, error, before: Box::new(before) },
-                        Err(internal) => failed(index, internal, &self.schema),
+                        Err(internal) => unbuilt(index, internal, &self.schema),
                     });
                 }
             }
         }
-        self.finish(progress).map_err(|internal| failed(0, internal, &self.schema))
+        self.finish(progress).map_err(|internal| unbuilt(0, internal, &self.schema))
     }
 }
 
-/// The columns could not be built: a bug.
-fn failed(record: usize, error: Error, schema: &RowType) -> DecodeError {
-    let batch = base::ChangelogBatch::empty(schema.arrow());
-    DecodeError { record, error, before: Box::new(Decoded { batch, records: None, rejected: Vec::new() }) }
-}
-
 /// The error for people.
-fn explain(fail: Fail, record: &[u8], scratch: &Scratch) -> Error {
+pub fn explain(format: &'static str, fail: Fail, record: &[u8], scratch: &Scratch) -> Error {
     let shown = snippet(record);
     let column = match scratch.path.len() {
         0 => "?".to_string(),
@@ -114,12 +108,12 @@ fn explain(fail: Fail, record: &[u8], scratch: &Scratch) -> Error {
                 Syntax::NotUtf8 => std::str::from_utf8(record).map_or_else(|error| error.valid_up_to(), |_| 0),
                 _ => fail.at,
             };
-            Error::new(&BAD_RECORD, &[("format", &"json"), ("why", &why), ("position", &position), ("record", &shown)])
+            Error::new(&BAD_RECORD, &[("format", &format), ("why", &why), ("position", &position), ("record", &shown)])
         }
         FailKind::Missing => Error::new(&MISSING_FIELD, &[("column", &column), ("record", &shown)]),
         FailKind::Refused(Refusal::Null) => Error::new(
             &NULL_VALUE,
-            &[("format", &"json"), ("column", &column), ("type", &sql_type), ("record", &shown)],
+            &[("format", &format), ("column", &column), ("type", &sql_type), ("record", &shown)],
         ),
         FailKind::Refused(Refusal::OtherStandard) => {
             let (standard, other, expected) = match scratch.settings.standard {
@@ -129,6 +123,7 @@ fn explain(fail: Fail, record: &[u8], scratch: &Scratch) -> Error {
             Error::new(
                 &OTHER_TIMESTAMP_STANDARD,
                 &[
+                    ("format", &format),
                     ("column", &column),
                     ("type", &sql_type),
                     ("value", &value),
@@ -141,13 +136,13 @@ fn explain(fail: Fail, record: &[u8], scratch: &Scratch) -> Error {
         }
         FailKind::Refused(Refusal::Value | Refusal::TooLong) => Error::new(
             &BAD_VALUE,
-            &[("format", &"json"), ("column", &column), ("type", &sql_type), ("value", &value), ("record", &shown)],
+            &[("format", &format), ("column", &column), ("type", &sql_type), ("value", &value), ("record", &shown)],
         ),
     }
 }
 
 /// The value that begins at `at`.
-fn value_at(record: &[u8], at: usize) -> &[u8] {
+pub fn value_at(record: &[u8], at: usize) -> &[u8] {
     let mut reader = Reader::new(record);
     reader.position = at.min(record.len());
     reader.skip_space();

@@ -1,4 +1,5 @@
-//! The encoder: rows to objects, fields in the order of the columns, without blanks.
+//! The encoder: rows to objects, fields in the order of the columns, without blanks. Formats of changes put a frame around
+//! the object that says what became of the row.
 
 use super::options::{JsonOptions, NullKey};
 use super::reader::escape;
@@ -9,11 +10,17 @@ use arrow::array::Array;
 use base::format::{Encoder, Records};
 use base::{ChangelogBatch, Error, LogicalType, Result, RowType, SqlType};
 
-/// Encodes objects. Row kinds are not written.
+/// What is written before and behind an object.
+pub type Frame = [&'static str; 2];
+
+/// Encodes objects, each inside the frame of its row kind.
 #[derive(Debug)]
 pub struct JsonEncoder {
+    format: &'static str,
     columns: Vec<Named>,
     form: Form,
+    addition: Frame,
+    removal: Frame,
     line: String,
 }
 
@@ -64,11 +71,25 @@ impl Shape {
 impl JsonEncoder {
     /// An encoder of rows of `columns`.
     pub fn new(options: JsonOptions, columns: &RowType) -> JsonEncoder {
+        JsonEncoder::framed("json", options, columns, [""; 2], [""; 2])
+    }
+
+    /// An encoder of another format, with the frames of rows that are added and of rows that are taken away.
+    pub fn framed(
+        format: &'static str,
+        options: JsonOptions,
+        columns: &RowType,
+        addition: Frame,
+        removal: Frame,
+    ) -> JsonEncoder {
         let style = Style {
             separator: if options.standard == TimestampStandard::Iso { 'T' } else { ' ' },
             decimals: if options.plain_decimals { DecimalStyle::PlainFull } else { DecimalStyle::Scientific },
         };
         JsonEncoder {
+            format,
+            addition,
+            removal,
             columns: columns.fields().iter().map(|field| Named::new(&field.name, &field.sql_type)).collect(),
             form: Form { style, null_key: options.null_key, skip_nulls: options.skip_nulls },
             line: String::new(),
@@ -81,8 +102,12 @@ impl Encoder for JsonEncoder {
         let columns = batch.records().columns();
         let cells = columns.iter().map(|column| Cells::new(column.as_ref())).collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
+            let [before, behind] = if batch.kind(row).is_addition() { self.addition } else { self.removal };
             self.line.clear();
-            push_object(&mut self.line, &cells, &self.columns, row, &self.form)?;
+            self.line.push_str(before);
+            push_object(&mut self.line, &cells, &self.columns, row, &self.form)
+                .map_err(|error| error.with("format", self.format))?;
+            self.line.push_str(behind);
             out.push(self.line.as_bytes());
         }
         Ok(())

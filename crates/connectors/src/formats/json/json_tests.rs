@@ -390,3 +390,12 @@ fn broken_records_never_panic_and_are_told_from_whole_ones() {
         let _ = strict.decode(&batch);
     }
 }
+
+#[test]
+fn null_records_give_no_row() {
+    let mut nulls = Records::default();
+    nulls.push_null();
+    nulls.push(b"{}");
+    let decoded = decoder(&Json, &row_type("i INT"), &[]).expect("decoder").decode(&nulls).expect("decoded");
+    assert_eq!((decoded.batch.num_rows(), decoded.records), (1, Some(vec![1])));
+}

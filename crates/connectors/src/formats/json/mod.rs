@@ -5,15 +5,15 @@
 //! unknown fields are skipped, missing ones are NULL, of repeated ones the last counts. Blank records are skipped. Text
 //! behind the object is an error, which Flink does not notice.
 
-mod decode;
-mod encode;
-mod object;
-mod options;
-mod reader;
+pub(super) mod decode;
+pub(super) mod encode;
+pub(super) mod object;
+pub(super) mod options;
+pub(super) mod reader;
 
 use crate::formats::codes::BAD_TYPE;
 use base::format::{DecodeSpec, Decoder, Encoder, FormatDescription, FormatFactory};
-use base::{ChangelogMode, Error, Field, LogicalType, OptionSpec, Options, Result, RowType, SqlType};
+use base::{ChangelogMode, Error, LogicalType, OptionSpec, Options, Result, RowType, SqlType};
 use options::{JsonOptions, OPTIONS};
 
 /// The format.
@@ -36,19 +36,19 @@ impl FormatFactory for Json {
 
     fn decoder(&self, options: &Options, spec: &DecodeSpec) -> Result<Box<dyn Decoder>> {
         let options = JsonOptions::new(options)?;
-        spec.columns.fields().iter().try_for_each(check)?;
+        check("json", &spec.columns)?;
         Ok(Box::new(decode::JsonDecoder::new(&options, &spec.columns)))
     }
 
     fn encoder(&self, options: &Options, columns: &RowType, _time_zone: chrono_tz::Tz) -> Result<Box<dyn Encoder>> {
         let options = JsonOptions::new(options)?;
-        columns.fields().iter().try_for_each(check)?;
+        check("json", columns)?;
         Ok(Box::new(encode::JsonEncoder::new(options, columns)))
     }
 }
 
 /// Keys of objects are strings, so keys of maps must be.
-fn check(field: &Field) -> Result<()> {
+pub(super) fn check(format: &'static str, columns: &RowType) -> Result<()> {
     fn has_only_text_keys(sql_type: &SqlType) -> bool {
         match &sql_type.logical {
             LogicalType::Map(key, value) => key.logical.is_string() && has_only_text_keys(value),
@@ -58,12 +58,12 @@ fn check(field: &Field) -> Result<()> {
             _ => true,
         }
     }
-    if has_only_text_keys(&field.sql_type) {
+    let Some(field) = columns.fields().iter().find(|field| !has_only_text_keys(&field.sql_type)) else {
         return Ok(());
-    }
+    };
     let why = "the keys of a MAP or MULTISET must be CHAR, VARCHAR or STRING";
     let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
-        [("format", &"json"), ("column", &field.name), ("type", &field.sql_type), ("why", &why)];
+        [("format", &format), ("column", &field.name), ("type", &field.sql_type), ("why", &why)];
     Err(Error::new(&BAD_TYPE, &arguments))
 }
 

@@ -55,8 +55,9 @@ impl Scratch {
         self.refused_by = None;
     }
 
+    /// A failure is inside the field `name` of this type.
     #[cold]
-    fn inside(&mut self, name: &str, sql_type: &SqlType) {
+    pub fn inside(&mut self, name: &str, sql_type: &SqlType) {
         self.path.push(name.to_string());
         self.refused_by.get_or_insert_with(|| sql_type.clone());
     }
@@ -76,7 +77,7 @@ impl Rows {
         let fields = row_type.fields();
         Rows {
             columns: fields.iter().map(|field| Column::new(&field.sql_type, standard)).collect(),
-            layout: Object::new(fields.iter().map(|field| (field.name.as_str(), &field.sql_type))),
+            layout: Object::of(row_type),
             count: 0,
         }
     }
@@ -95,9 +96,26 @@ impl Rows {
         }
     }
 
-    /// Takes back the last row.
-    pub fn take_back(&mut self) {
-        self.count -= 1;
+    /// Reads the object at the reader's place over the last row, which there must be: the row takes the object's fields and
+    /// keeps the others. If it fails the row is gone.
+    pub fn read_over(
+        &mut self,
+        partial: &mut Partial,
+        reader: &mut Reader<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Fail> {
+        let last = self.count - 1;
+        read_object(&mut self.columns, &mut partial.0, last, reader, scratch).inspect_err(|_| self.truncate(last))
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Takes back the rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.count = len;
         self.forget_unfinished();
     }
 
@@ -109,6 +127,51 @@ impl Rows {
     pub fn finish(&mut self) -> base::Result<Vec<arrow::array::ArrayRef>> {
         self.count = 0;
         self.columns.iter_mut().map(Column::finish).collect()
+    }
+}
+
+/// A reader of objects with some of the fields of a row type: they have another usual order than whole ones.
+#[derive(Debug)]
+pub struct Partial(Object);
+
+impl Partial {
+    /// For objects with fields of `row_type`.
+    pub fn new(row_type: &RowType) -> Partial {
+        Partial(Object::of(row_type))
+    }
+}
+
+/// A column read value by value.
+#[derive(Debug)]
+pub struct Single {
+    column: Column,
+    layout: Layout,
+}
+
+impl Single {
+    /// No values yet.
+    pub fn new(sql_type: &SqlType, standard: TimestampStandard) -> Single {
+        Single { column: Column::new(sql_type, standard), layout: Layout::new(sql_type) }
+    }
+
+    /// Reads the value at the reader's place. If it fails, [`Single::truncate`] must follow.
+    pub fn read(&mut self, reader: &mut Reader<'_>, scratch: &mut Scratch) -> Result<(), Fail> {
+        read_field(&mut self.column, &mut self.layout, reader, scratch)
+    }
+
+    /// Appends NULL.
+    pub fn append_null(&mut self) -> Result<(), Refusal> {
+        self.column.append_null()
+    }
+
+    /// Takes back the values from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.column.truncate(len);
+    }
+
+    /// All values; there are none afterwards.
+    pub fn finish(&mut self) -> base::Result<arrow::array::ArrayRef> {
+        self.column.finish()
     }
 }
 
@@ -156,6 +219,10 @@ struct Object {
 }
 
 impl Object {
+    fn of(row_type: &RowType) -> Object {
+        Object::new(row_type.fields().iter().map(|field| (field.name.as_str(), &field.sql_type)))
+    }
+
     fn new<'a>(fields: impl Iterator<Item = (&'a str, &'a SqlType)>) -> Object {
         let (names, children): (Vec<String>, Vec<Layout>) =
             fields.map(|(name, sql_type)| (name.to_string(), Layout::new(sql_type))).unzip();

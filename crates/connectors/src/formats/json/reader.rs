@@ -76,6 +76,11 @@ impl<'a> Reader<'a> {
         Reader { data, position: 0 }
     }
 
+    /// At another place of the same text.
+    pub fn at(&self, position: usize) -> Reader<'a> {
+        Reader { data: self.data, position: position.min(self.data.len()) }
+    }
+
     /// What is wrong at the current place.
     #[cold]
     pub fn syntax(&self, syntax: Syntax) -> Fail {
