@@ -1,10 +1,13 @@
-//! What the tests of Highwater need: the oracle runner with its replay connector, and `tidy`.
+//! What the tests of Highwater need: the oracle runner with its replay connector, real services, scenarios, and `tidy`.
 //!
 //! Only tests use this crate; it may see every other one.
 
 pub mod bench;
+pub mod child;
 pub mod docs;
 pub mod oracle;
+pub mod play;
+pub mod services;
 pub mod tidy;
 
 /// Every error code of the libraries, for the catalogue's test.

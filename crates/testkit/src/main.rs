@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use testkit::bench;
 use testkit::oracle::{self, OracleOptions};
+use testkit::play::{self, PlayOptions};
+use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
 
 #[derive(Debug, Parser)]
-#[command(name = "hw-testkit", version, about = "Tests of Highwater that work on folders of cases")]
+#[command(name = "hw-testkit", version, about = "Tests of Highwater: recorded cases, scenarios, services, benchmarks")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -17,6 +19,19 @@ struct Cli {
 enum Command {
     /// Run recorded Flink cases and compare changelogs, tables, types and errors
     Oracle(OracleArgs),
+    /// Start real outside systems on free loopback ports and keep them until Ctrl-C
+    ///
+    /// Prints one NAME=ADDRESS per service, ready for `highwater run -D`. Data is thrown away at the end. Kafka is fetched
+    /// through Maven at the first use and kept in the user's cache folder; a JDK and Maven must be installed.
+    Services {
+        /// Services to start: kafka [default: all]
+        names: Vec<String>,
+    },
+    /// Play a scenario against a real broker and compare every result
+    ///
+    /// A scenario is a folder with job.sql, input/steps.yaml, input/kafka/<topic>.jsonl and expected/. The job runs as a
+    /// child process with a state folder of its own; records are sent and results are read by Apache's Java client.
+    Play(PlayArgs),
     /// Write the generated parts of the documentation; run from the repository's root
     Docs,
     /// Measure JSON file -> one-minute tumble -> blackhole against decoding alone with arrow-json
@@ -40,6 +55,37 @@ struct BenchArgs {
     /// Repetitions of each side, in turn
     #[arg(long, default_value_t = 3)]
     repetitions: usize,
+}
+
+#[derive(Debug, clap::Args)]
+struct PlayArgs {
+    /// The scenario's folder
+    #[arg(value_name = "SCENARIO_DIR")]
+    scenario: PathBuf,
+    /// Parallel instances of every operator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    parallelism: usize,
+    /// Run this script instead of the one that the steps name
+    #[arg(long, value_name = "FILE")]
+    job: Option<PathBuf>,
+    /// Compare with this folder of the scenario, for the results of another job: expected/late_fire
+    #[arg(long, value_name = "SUBDIR", default_value = "expected")]
+    expected: PathBuf,
+    /// End the input before stopping, so that all windows fire, and compare with expected/if_drained
+    #[arg(long)]
+    drain: bool,
+    /// Kill the job with SIGKILL between any two steps, and start it again
+    #[arg(long)]
+    kill_between_steps: bool,
+    /// The program [default: highwater beside this program]
+    #[arg(long, value_name = "PATH")]
+    highwater: Option<PathBuf>,
+    /// Use this broker instead of starting one
+    #[arg(long, value_name = "ADDRESS")]
+    kafka: Option<String>,
+    /// Delete topics of the scenario that the broker given with --kafka has already
+    #[arg(long, requires = "kafka")]
+    replace_topics: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -70,6 +116,8 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Command::Services { names } => finish(run_services(&names)),
+        Command::Play(args) => finish(run_play(args)),
         Command::Bench(args) => finish(run_bench(&args)),
         Command::BenchPart { part, parallelism, file } => finish(run_part(&part, parallelism, &file)),
         Command::Oracle(args) => {
@@ -104,6 +152,54 @@ fn finish(result: Result<(), String>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn run_services(names: &[String]) -> Result<(), String> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Before anything starts: a signal in between must not leave a service behind.
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+        let mut services = services::start(names)?;
+        for (name, value) in services.iter().flat_map(|service| service.variables()) {
+            println!("{name}={value}");
+        }
+        eprintln!("Ctrl-C stops");
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        services.iter_mut().try_for_each(|service| service.stop())
+    })
+}
+
+fn run_play(args: PlayArgs) -> Result<(), String> {
+    let beside = || std::env::current_exe().map(|path| path.with_file_name("highwater"));
+    let highwater = args.highwater.map_or_else(beside, Ok).map_err(|error| error.to_string())?;
+    let highwater = std::path::absolute(&highwater).map_err(|error| error.to_string())?;
+    if !highwater.is_file() {
+        return Err(format!("no program {}: build it, or say where it is with --highwater", highwater.display()));
+    }
+    let options = PlayOptions {
+        job: args.job,
+        expected: args.expected,
+        parallelism: args.parallelism,
+        drain: args.drain,
+        kill_between_steps: args.kill_between_steps,
+        replace_topics: args.replace_topics,
+        ..PlayOptions::new(args.scenario, highwater)
+    };
+    match args.kafka {
+        Some(address) => play::play(&options, &address, &KafkaClient::connect(&address)?)?,
+        None => {
+            let kafka = Kafka::launch(KafkaOptions::default())?;
+            play::play(&options, &kafka.address(), kafka.client()?)?;
+        }
+    }
+    println!("as expected");
+    Ok(())
 }
 
 fn run_part(part: &str, parallelism: usize, file: &Path) -> Result<(), String> {

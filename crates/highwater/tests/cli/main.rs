@@ -3,7 +3,10 @@
 mod catalogue;
 mod control;
 mod errors;
+mod kafka;
+mod kafka_start;
 mod minute_gmv;
 mod output;
+mod play;
 mod program;
 mod traps;

@@ -1,6 +1,6 @@
-//! The traps of the source documents that need no broker: what must be accepted, and with which words something is refused.
+//! The traps of published scripts that need no broker: what must be accepted, and with which words something is refused.
 
-use crate::program::Program;
+use crate::program::{Program, Ran};
 
 const VARIABLES: [&str; 6] = ["-D", "KAFKA=127.0.0.1:9092", "-D", "MYSQL_HOST=127.0.0.1", "-D", "MYSQL_PORT=3306"];
 
@@ -91,4 +91,245 @@ fn t10b_unquoted_options_are_refused_with_the_corrected_line() {
     let program = Program::new();
     program.write("t10b.sql", include_str!("../data/traps/T10b.sql"));
     program.run(&["run", "t10b.sql"]).exits(2).says(&["quotes", "'connector' = 'upsert-kafka'", "t10b.sql:2:"]);
+}
+
+/// Writes and explains a script of the traps.
+fn explain(sql: &str) -> Ran {
+    let program = Program::new();
+    program.write("trap.sql", sql);
+    program.run(&with_variables(&["explain", "trap.sql"]))
+}
+
+/// What a script is refused or warned with, in Chinese.
+fn explain_in_chinese(sql: &str) -> String {
+    let program = Program::new();
+    program.write("trap.sql", sql);
+    let mut command = program.command(&with_variables(&["explain", "trap.sql"]));
+    let output = command.env("HIGHWATER_LANGUAGE", "zh").output().expect("run highwater");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn every_scenario_over_kafka_is_planned_without_a_connection() {
+    for (name, sql, warnings) in [
+        ("binlog_to_ods", include_str!("../data/scenarios/binlog_to_ods.sql"), vec!["HW-P505"]),
+        ("changelog_to_upsert", include_str!("../data/scenarios/changelog_to_upsert.sql"), vec![]),
+        ("pvuv_per_day", include_str!("../data/scenarios/pvuv_per_day.sql"), vec!["HW-P522"]),
+        ("pvuv_per_minute", include_str!("../data/scenarios/pvuv_per_minute.sql"), vec![]),
+        ("minute_gmv", include_str!("../data/scenarios/minute_gmv.sql"), vec![]),
+    ] {
+        let ran = explain(sql).exits(0);
+        let said: Vec<&str> =
+            ran.err.lines().filter_map(|line| line.strip_prefix("warning[")?.split(']').next()).collect();
+        assert_eq!(said, warnings, "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn changes_reach_a_keyed_sink_without_old_rows() {
+    let ran = explain(include_str!("../data/scenarios/changelog_to_upsert.sql")).exits(0);
+    let sink =
+        "Sink(table=[user_score_sink], fields=[user_id, name, score], primaryKey=[user_id], changelogMode=[I,UA,D])";
+    assert!(ran.out.contains(sink), "{}", ran.out);
+    assert!(ran.out.contains("delivery: at-least-once"), "{}", ran.out);
+}
+
+#[test]
+fn an_upsert_table_without_a_key_is_refused() {
+    let sql = "CREATE TABLE user_score_sink (user_id INT, score INT) WITH ('connector' = 'upsert-kafka', 'topic' = 't',
+        'properties.bootstrap.servers' = '${KAFKA}', 'key.format' = 'json', 'value.format' = 'json');";
+    explain(sql).exits(2).says(&["user_score_sink", "PRIMARY KEY (", "NOT ENFORCED"]);
+}
+
+#[test]
+fn t2_and_n25_earlier_keys_that_will_be_deleted_are_announced() {
+    let words = [
+        "warning[",
+        "result_total_pvuv_min",
+        "(do_date, do_min)",
+        "dt",
+        "earlier",
+        "tombstone",
+        "GROUP BY dt, DATE_FORMAT(access_time, 'HH:mm')",
+    ];
+    let sql = include_str!("../data/traps/T2.sql");
+    explain(sql).exits(0).says(&words);
+    assert!(explain_in_chinese(sql).contains("旧键的行会被删除"));
+    let (source, _) = sql.split_once("WITH ('connector' = 'upsert-kafka'").expect("an upsert table");
+    let (_, insert) = sql.split_once("INSERT INTO").expect("an INSERT");
+    let jdbc = format!(
+        "{source} WITH ('connector' = 'jdbc', 'url' = 'jdbc:mysql://${{MYSQL_HOST}}:${{MYSQL_PORT}}/bi', \
+         'table-name' = 'r'); INSERT INTO{insert}"
+    );
+    explain(&jdbc).exits(0).says(&words);
+}
+
+#[test]
+fn t3_types_that_do_not_fit_give_the_whole_corrected_list() {
+    let sql = include_str!("../data/traps/T3.sql").replace("TIDB", "MYSQL");
+    explain(&sql).exits(2).says(&[
+        "user_id",
+        "STRING",
+        "INT",
+        "pagecode",
+        "page_code",
+        "SELECT CAST(user_id AS INT), client_ip, pagecode AS page_code",
+    ]);
+    assert!(explain_in_chinese(&sql).contains("HW-P035"));
+}
+
+#[test]
+fn t5_explain_names_the_settings_of_lateness() {
+    let ran = explain(include_str!("../data/traps/T5a.sql")).exits(0);
+    for part in ["allowed lateness 0", "table.exec.emit.allow-lateness", "table.exec.emit.late-fire.enabled"] {
+        assert!(ran.out.contains(part), "no {part:?} in: {}", ran.out);
+    }
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+}
+
+#[test]
+fn t11_an_unknown_metadata_key_lists_all_keys_even_if_options_are_missing() {
+    let words = [
+        "value.source.op",
+        "did you mean METADATA FROM 'value.op'",
+        "value.ingestion-timestamp",
+        "value.source.timestamp",
+        "value.source.database",
+        "value.source.schema",
+        "value.source.table",
+        "value.source.properties",
+    ];
+    let sql = include_str!("../data/traps/T11.sql");
+    explain(sql).exits(2).says(&words);
+    assert!(explain_in_chinese(sql).contains("没有元数据 'value.source.op'"));
+    let incomplete = sql.replace("'properties.bootstrap.servers' = '${KAFKA}', ", "");
+    let ran = explain(&incomplete).exits(2).says(&words);
+    assert!(ran.err.contains("'properties.bootstrap.servers' of connector 'kafka' is missing"), "{}", ran.err);
+    // The statement as it was printed first: both problems at once.
+    explain(include_str!("../data/scenarios/binlog_to_ods_as_printed.sql")).exits(2).says(&words);
+    explain(&sql.replace("value.source.op", "value.op")).exits(0);
+}
+
+#[test]
+fn t12_a_json_value_needs_its_type() {
+    let sql = include_str!("../data/traps/T12a.sql");
+    explain(sql).exits(2).says(&[
+        "item_id",
+        "STRING",
+        "BIGINT",
+        "CAST(JSON_VALUE(data, '$.itemId') AS BIGINT)",
+        "RETURNING BIGINT",
+    ]);
+    let ran = explain(include_str!("../data/traps/T12b.sql")).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+}
+
+#[test]
+fn t14_the_value_of_a_message_is_no_column() {
+    let sql = include_str!("../data/traps/T14.sql");
+    for sql in
+        [sql.to_string(), sql.replace("WHERE value", "WHERE `value`"), sql.replace("WHERE value", "WHERE d.VALUE")]
+    {
+        explain(&sql).exits(2).says(&[
+            "value",
+            "user_id, user_name",
+            "tombstone",
+            "DELETE",
+            "'connector' = 'kafka', 'topic' = 'dim_user'",
+            "'format' = 'raw'",
+            "trap.sql:",
+        ]);
+    }
+    assert!(explain_in_chinese(sql).contains("Kafka 消息的 value 不是列"));
+    let plain =
+        "CREATE TABLE d (user_id BIGINT) WITH ('connector' = 'datagen'); SELECT * FROM d WHERE value IS NOT NULL;";
+    let ran = explain(plain).exits(2).says(&["value", "user_id"]);
+    assert!(!ran.err.contains("tombstone"), "{}", ran.err);
+}
+
+#[test]
+fn t25_explain_says_what_the_sink_promises() {
+    let ran = explain(include_str!("../data/traps/T25.sql")).exits(0);
+    for part in ["at-least-once", "sink.delivery-guarantee"] {
+        assert!(ran.out.contains(part), "no {part:?} in: {}", ran.out);
+    }
+}
+
+#[test]
+fn n1_a_missing_column_is_answered_with_a_column_list() {
+    let sql = include_str!("../data/traps/N1.sql");
+    explain(sql).exits(2).says(&["4", "3", "user_name", "INSERT INTO w (order_id, user_id, amount)"]);
+    assert!(explain_in_chinese(sql).contains("HW-P034"));
+}
+
+#[test]
+fn n2_a_changelog_without_a_key_is_accepted_and_explained() {
+    let sql = include_str!("../data/scenarios/binlog_to_ods.sql");
+    let unkeyed = sql.replacen("VIRTUAL,", "VIRTUAL", 1).replacen("    PRIMARY KEY (id) NOT ENFORCED\n", "", 1);
+    assert_ne!(unkeyed, sql);
+    let ran = explain(&unkeyed.replace("('c', 'u', 'd')", "('c', 'u', 'd', 'r')")).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    for part in ["the key of the query is unknown", "PRIMARY KEY", "deleting one deletes both"] {
+        assert!(ran.out.contains(part), "no {part:?} in: {}", ran.out);
+    }
+}
+
+#[test]
+fn n3_dots_in_a_with_clause_are_answered_with_the_options_that_belong_there() {
+    let printed = include_str!("../data/scenarios/binlog_to_ods_as_printed.sql");
+    let (_, second) = printed.split_once(";\n").expect("two statements");
+    let (create, _) = second.split_once("INSERT INTO").expect("an INSERT");
+    explain(create).exits(2).says(&[
+        "`...` is a placeholder",
+        "connector 'upsert-kafka' requires",
+        "'key.format', 'properties.bootstrap.servers', 'topic', 'value.format'",
+        "ods_user_behavior still misses: 'key.format' = '...', 'properties.bootstrap.servers' = '...', 'value.format' = '...'",
+        "trap.sql:11:5",
+    ]);
+    assert!(explain_in_chinese(create).contains("连接器 'upsert-kafka' 的必填选项"));
+    for with in ["..., 'connector' = 'kafka'", "'connector' = 'kafka', …", "'connector' = 'kafka',\n ...,\n ..."] {
+        explain(&format!("CREATE TABLE t (a INT) WITH ({with});")).exits(2).says(&[
+            "`...` is a placeholder",
+            "'properties.bootstrap.servers' = '...'",
+            "'topic'",
+            "'format'",
+        ]);
+    }
+    explain("SELECT ... FROM t;").exits(2).says(&["`...` is a placeholder"]);
+}
+
+#[test]
+fn n4_a_filter_that_loses_the_snapshot_is_a_warning() {
+    let sql = include_str!("../data/traps/N4.sql");
+    explain(sql).exits(0).says(&["warning[", "op", "'r'", "snapshot"]);
+    assert!(explain_in_chinese(sql).contains("丢掉了表 b 的初始快照"));
+    let ran = explain(&sql.replace("('c', 'u', 'd')", "('c', 'u', 'd', 'r')")).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+}
+
+#[test]
+fn watermark_options_need_a_watermark() {
+    let table = |watermark: &str| {
+        format!(
+            "CREATE TABLE t (ts TIMESTAMP(3){watermark}) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',
+             'properties.bootstrap.servers' = '${{KAFKA}}', 'scan.watermark.alignment.group' = 'g',
+             'scan.watermark.alignment.max-drift' = '30 s', 'scan.watermark.idle-timeout' = '5 s');
+             SELECT ts FROM t;"
+        )
+    };
+    let ran = explain(&table(", WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")).exits(0);
+    for part in ["silent for 5 s", "more than 30 s ahead of the slowest source of group g"] {
+        assert!(ran.out.contains(part), "no {part:?} in: {}", ran.out);
+    }
+    let words = ["scan.watermark.alignment.group", "table t", "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"];
+    explain(&table("")).exits(2).says(&words);
+    assert!(explain_in_chinese(&table("")).contains("没有 WATERMARK 子句"));
+}
+
+#[test]
+fn t16b_a_window_over_an_ordinary_column_names_the_line_to_add() {
+    explain(include_str!("../data/traps/T16b.sql")).exits(2).says(&[
+        "create_time",
+        "add to CREATE TABLE kafka_ods_orders: WATERMARK FOR create_time AS create_time - INTERVAL '5' SECOND",
+    ]);
 }

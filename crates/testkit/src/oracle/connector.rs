@@ -152,8 +152,8 @@ struct OracleSource {
 }
 
 impl SourceProvider for OracleSource {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn reader(&self, instance: Instance, _restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
@@ -274,8 +274,8 @@ pub struct CaptureSink {
 }
 
 impl SinkProvider for CaptureSink {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, _instance: Instance, _restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {

@@ -1,4 +1,5 @@
-//! The one integration binary of the testkit: repository rules and the recorded Flink cases.
+//! The one integration binary of the testkit: repository rules, the recorded Flink cases, and real services.
 
+mod kafka;
 mod oracle;
 mod tidy;

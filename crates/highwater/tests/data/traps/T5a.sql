@@ -1,0 +1,11 @@
+CREATE TABLE order_topic (
+    order_id STRING, user_id BIGINT, amount DECIMAL(10, 2), order_time TIMESTAMP(3),
+    WATERMARK FOR order_time AS order_time - INTERVAL '5' SECOND
+) WITH ('connector' = 'kafka', 'topic' = 'order_topic', 'properties.bootstrap.servers' = '${KAFKA}', 'format' = 'json', 'scan.startup.mode' = 'earliest-offset');
+CREATE TABLE order_minute_sink (
+    window_start TIMESTAMP(3), window_end TIMESTAMP(3), order_count BIGINT, total_amount DECIMAL(12, 2),
+    PRIMARY KEY (window_start, window_end) NOT ENFORCED) WITH ('connector' = 'upsert-kafka', 'properties.bootstrap.servers' = '${KAFKA}', 'key.format' = 'json', 'value.format' = 'json', 'topic' = 'order_minute_result');
+
+INSERT INTO order_minute_sink
+SELECT TUMBLE_START(order_time, INTERVAL '1' MINUTE), TUMBLE_END(order_time, INTERVAL '1' MINUTE), COUNT(order_id), SUM(amount)
+FROM order_topic GROUP BY TUMBLE(order_time, INTERVAL '1' MINUTE);

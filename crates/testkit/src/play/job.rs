@@ -1,0 +1,151 @@
+//! The program under test as a child: `highwater run`, asked with `highwater status`, ended with `highwater stop`.
+
+use crate::child::ChildProcess;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The longest time for anything that a scenario waits for.
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A job with a state folder of its own, so that several plays never meet.
+#[derive(Debug)]
+pub struct Job {
+    program: PathBuf,
+    script: PathBuf,
+    variables: Vec<(String, String)>,
+    parallelism: usize,
+    folder: tempfile::TempDir,
+    process: Option<ChildProcess>,
+}
+
+/// Counts that stop changing when a job has nothing left to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows read by every source.
+    pub sources: Vec<u64>,
+    /// Rows written by every sink.
+    pub sinks: Vec<u64>,
+    /// Sources with something left to read, or that do not know, and how much.
+    pub behind: Vec<String>,
+}
+
+impl Job {
+    /// Starts the job.
+    ///
+    /// # Errors
+    /// A program that cannot be started.
+    pub fn start(
+        program: &Path,
+        script: &Path,
+        variables: Vec<(String, String)>,
+        parallelism: usize,
+    ) -> Result<Job, String> {
+        let folder = tempfile::tempdir().map_err(|cause| format!("no temporary folder: {cause}"))?;
+        let (program, script) = (program.to_path_buf(), script.to_path_buf());
+        let mut job = Job { program, script, variables, parallelism, folder, process: None };
+        job.run()?;
+        Ok(job)
+    }
+
+    /// Kills the job with SIGKILL and starts it again with the same state folder.
+    ///
+    /// # Errors
+    /// A job that ended before, or that cannot be started.
+    pub fn restart_after_kill(&mut self) -> Result<(), String> {
+        self.expect_running()?;
+        if let Some(mut process) = self.process.take() {
+            process.kill();
+        }
+        self.run()
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        let mut command = self.command("run");
+        command.arg(&self.script).args(["--parallelism", &self.parallelism.to_string()]);
+        for (name, value) in &self.variables {
+            command.args(["-D", &format!("{name}={value}")]);
+        }
+        self.process = Some(ChildProcess::spawn("highwater", &mut command, None, None)?);
+        Ok(())
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(name).arg("--state-dir").arg(self.folder.path());
+        command.current_dir(self.folder.path()).env("HIGHWATER_LANGUAGE", "en").env_remove("HIGHWATER_LOG");
+        command
+    }
+
+    /// # Errors
+    /// The job has ended; with what it said.
+    pub fn expect_running(&mut self) -> Result<(), String> {
+        match self.process.as_mut().and_then(ChildProcess::ended) {
+            None => Ok(()),
+            Some(status) => Err(format!("the job has ended ({status})\n{}", self.log())),
+        }
+    }
+
+    /// The last lines that the job has said.
+    pub fn log(&self) -> String {
+        self.process.as_ref().map(ChildProcess::log).unwrap_or_default()
+    }
+
+    /// All nodes of all jobs of the script; `None` while it is starting.
+    ///
+    /// # Errors
+    /// The job has ended.
+    pub fn nodes(&mut self) -> Result<Option<Vec<Value>>, String> {
+        self.expect_running()?;
+        let output = self.command("status").arg("--json").output().map_err(|cause| format!("status: {cause}"))?;
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let runs = status["runs"].as_array().into_iter().flatten();
+        let jobs: Vec<&Value> = runs.flat_map(|run| run["jobs"].as_array().into_iter().flatten()).collect();
+        let nodes = jobs.iter().flat_map(|job| job["nodes"].as_array().into_iter().flatten().cloned());
+        Ok((!jobs.is_empty()).then(|| nodes.collect()))
+    }
+
+    /// How far the job is; `None` while it is starting.
+    ///
+    /// # Errors
+    /// The job has ended.
+    pub fn progress(&mut self) -> Result<Option<Progress>, String> {
+        let Some(nodes) = self.nodes()? else { return Ok(None) };
+        let mut progress = Progress::default();
+        for node in &nodes {
+            let count = |name: &str| node[name].as_u64().unwrap_or_default();
+            match node["role"].as_str() {
+                Some("source") => {
+                    progress.sources.push(count("rows_in") + count("rows_rejected"));
+                    if node["lag"].as_u64() != Some(0) {
+                        progress.behind.push(format!("{} has lag {}", node["name"], node["lag"]));
+                    }
+                }
+                Some("sink") => progress.sinks.push(count("rows_out")),
+                _ => {}
+            }
+        }
+        Ok(Some(progress))
+    }
+
+    /// Ends the job as a user does.
+    ///
+    /// # Errors
+    /// A job that does not end, or not well; with what it said.
+    pub fn stop(&mut self, drain: bool) -> Result<(), String> {
+        self.expect_running()?;
+        let mut command = self.command("stop");
+        if drain {
+            command.arg("--drain");
+        }
+        let mut stop = ChildProcess::spawn("highwater stop", &mut command, None, None)?;
+        let stopped = stop.wait(WAIT_MAX)?;
+        let Some(process) = self.process.as_mut() else { return Ok(()) };
+        let ended = process.wait(WAIT_MAX)?;
+        if stopped.success() && ended.success() {
+            return Ok(());
+        }
+        Err(format!("stop ended with {stopped}, the job with {ended}\n{}\n{}", stop.log(), self.log()))
+    }
+}

@@ -1,0 +1,137 @@
+//! Kafka's jars and the Java programs of `java/`: fetched and compiled once per machine, kept outside the checkout.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Version of Apache Kafka.
+pub const KAFKA_VERSION: &str = "4.1.1";
+
+const SOURCES: &[(&str, &str)] = &[
+    ("KafkaBroker.java", include_str!("../../java/KafkaBroker.java")),
+    ("KafkaClient.java", include_str!("../../java/KafkaClient.java")),
+];
+
+const POM: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>highwater.testkit</groupId>
+  <artifactId>kafka</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.kafka</groupId>
+      <artifactId>kafka_2.13</artifactId>
+      <version>KAFKA_VERSION</version>
+    </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId>
+      <artifactId>slf4j-simple</artifactId>
+      <version>1.7.36</version>
+    </dependency>
+  </dependencies>
+</project>
+"#;
+
+/// Where jars and classes are.
+#[derive(Debug, Clone)]
+pub struct Java {
+    libraries: PathBuf,
+    classes: PathBuf,
+}
+
+impl Java {
+    /// Fetches and compiles what is missing.
+    ///
+    /// # Errors
+    /// No JDK, no Maven, no network.
+    pub fn prepare() -> Result<&'static Java, String> {
+        static JAVA: OnceLock<Result<Java, String>> = OnceLock::new();
+        JAVA.get_or_init(|| prepare_in(&cache_folder())).as_ref().map_err(Clone::clone)
+    }
+
+    /// A JVM that starts fast, for one of the programs.
+    pub fn command(&self, main_class: &str, heap_mb: u32) -> Command {
+        let mut command = Command::new("java");
+        command.args(["-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
+        command.arg(format!("-Xmx{heap_mb}m"));
+        command.arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+        command.arg("-cp").arg(class_path(&[&self.classes], &self.libraries));
+        command.arg(main_class);
+        command
+    }
+}
+
+fn class_path(folders: &[&Path], libraries: &Path) -> String {
+    let mut parts: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    parts.push(libraries.join("*").display().to_string());
+    parts.join(":")
+}
+
+fn cache_folder() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("XDG_CACHE_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("highwater-testkit")
+}
+
+/// One process at a time prepares; what it makes appears under its final name only when it is whole.
+fn prepare_in(cache: &Path) -> Result<Java, String> {
+    let failed = |what: &str, cause: std::io::Error| format!("cannot {what} in {}: {cause}", cache.display());
+    fs::create_dir_all(cache).map_err(|cause| failed("create a folder", cause))?;
+    let lock = File::create(cache.join("lock")).map_err(|cause| failed("create a lock", cause))?;
+    lock.lock().map_err(|cause| failed("lock", cause))?;
+    let home = cache.join(format!("kafka-{KAFKA_VERSION}"));
+    let libraries = home.join("lib");
+    if !libraries.is_dir() {
+        let part = tempfile::tempdir_in(cache).map_err(|cause| failed("create a folder", cause))?;
+        fetch(part.path())?;
+        fs::create_dir_all(&home).map_err(|cause| failed("create a folder", cause))?;
+        fs::rename(part.path().join("lib"), &libraries).map_err(|cause| failed("rename", cause))?;
+    }
+    let classes = home.join(format!("classes-{:016x}", sources_hash()));
+    if !classes.is_dir() {
+        let part = tempfile::tempdir_in(cache).map_err(|cause| failed("create a folder", cause))?;
+        compile(part.path(), &libraries)?;
+        fs::rename(part.path().join("classes"), &classes).map_err(|cause| failed("rename", cause))?;
+    }
+    Ok(Java { libraries, classes })
+}
+
+fn fetch(folder: &Path) -> Result<(), String> {
+    let pom = folder.join("pom.xml");
+    fs::write(&pom, POM.replace("KAFKA_VERSION", KAFKA_VERSION)).map_err(|cause| cause.to_string())?;
+    let mut maven = Command::new("mvn");
+    maven.args(["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-f"]).arg(&pom);
+    run(maven.current_dir(folder), "install Maven (Debian: maven)")?;
+    let broker = folder.join("lib").join(format!("kafka_2.13-{KAFKA_VERSION}.jar"));
+    if broker.exists() { Ok(()) } else { Err(format!("Maven did not fetch {}", broker.display())) }
+}
+
+fn compile(folder: &Path, libraries: &Path) -> Result<(), String> {
+    let mut javac = Command::new("javac");
+    javac.args(["-nowarn", "-d", "classes", "-cp"]).arg(class_path(&[], libraries)).current_dir(folder);
+    for (name, text) in SOURCES {
+        fs::write(folder.join(name), text).map_err(|cause| cause.to_string())?;
+        javac.arg(name);
+    }
+    run(&mut javac, "install a JDK, 17 or later (Debian: default-jdk-headless)")
+}
+
+fn run(command: &mut Command, hint: &str) -> Result<(), String> {
+    let program = command.get_program().display().to_string();
+    let output = command.output().map_err(|cause| format!("cannot run {program}: {cause}\n  hint: {hint}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(format!("{program} failed ({})\n{}", output.status, String::from_utf8_lossy(&said)))
+}
+
+fn sources_hash() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    SOURCES.hash(&mut hasher);
+    hasher.finish()
+}
