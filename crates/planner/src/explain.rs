@@ -224,12 +224,17 @@ impl Explainer<'_> {
             }
         }
         if scan.watermark.is_some() {
-            notes.push(match self.plan.config.idle_timeout {
+            let timeout = scan.idle_timeout.or(self.plan.config.idle_timeout).filter(|timeout| !timeout.is_zero());
+            notes.push(match timeout {
                 Some(timeout) => {
                     format!("a split that is silent for {} does not hold the watermark back", time(timeout))
                 }
                 None => "a silent split holds the watermark back (setting: table.exec.source.idle-timeout)".into(),
             });
+        }
+        if let Some(alignment) = &scan.alignment {
+            let (drift, group) = (time(alignment.max_drift), &alignment.group);
+            notes.push(format!("waits while it is more than {drift} ahead of the slowest source of group {group}"));
         }
         notes
     }
@@ -259,7 +264,11 @@ fn sink_notes(sink: &Sink, node: &Node) -> Vec<String> {
                     "key: the query has one row per ({}), not per ({key}); the row with the earlier key is deleted",
                     pick(known, &own)
                 ),
-                None => format!("key: the key of the query is unknown; the last change of a ({key}) wins"),
+                None => format!(
+                    "key: the key of the query is unknown (a PRIMARY KEY in the source table would tell); old rows of \
+                     updates must reach the sink, the last change of a ({key}) wins, and of two rows with the same \
+                     ({key}) deleting one deletes both"
+                ),
             },
         });
     }

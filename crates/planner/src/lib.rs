@@ -21,6 +21,7 @@ mod session;
 mod statements;
 pub mod syntax_codes;
 mod table;
+pub mod table_codes;
 pub mod table_source;
 #[cfg(test)]
 mod test_support;
@@ -30,5 +31,8 @@ pub use session::{Environment, Executed, JobKind, Outcome, PlannedJob, ResultSin
 
 /// Every code that planning can report, for the catalogue page and its test.
 pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
-    [codes::CODES, syntax_codes::CODES, lower::codes::CODES, changelog::codes::CODES].into_iter().flatten().copied()
+    [codes::CODES, table_codes::CODES, syntax_codes::CODES, lower::codes::CODES, changelog::codes::CODES]
+        .into_iter()
+        .flatten()
+        .copied()
 }

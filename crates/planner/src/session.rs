@@ -117,7 +117,10 @@ impl Session {
     pub fn execute(&mut self, script: &Script, statement: &RawStatement) -> Result<Executed> {
         let positions = Positions::new(script);
         let start = positions.at(statement.line, statement.column);
-        let parsed = syntax::parse(statement).map_err(|error| syntax_codes::translate(&error, &positions))?;
+        let parsed = syntax::parse(statement).map_err(|error| {
+            let better = statements::placeholder::explain(self, statement, &error, &positions);
+            better.unwrap_or_else(|| syntax_codes::translate(&error, &positions))
+        })?;
         let mut warnings = Vec::new();
         let outcome =
             statements::execute(self, &parsed, &positions, &mut warnings).map_err(|error| error.at(start.clone()))?;

@@ -165,6 +165,23 @@ pub const PLACEHOLDER: ErrorCode = ErrorCode {
     },
 };
 
+/// `...` was left in a WITH clause.
+pub const PLACEHOLDER_WITH: ErrorCode = ErrorCode {
+    code: "HW-S020",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "`...` is a placeholder",
+        why: "a template was pasted without its real content; connector '{connector}' requires these options: {required}",
+        fix: "write in its place what table {table} still misses: {missing}",
+    },
+    zh: Text {
+        what: "`...` 是占位符",
+        why: "粘贴模板后没有填入真实内容；连接器 '{connector}' 的必填选项：{required}",
+        fix: "请在此处填入表 {table} 还缺少的选项：{missing}",
+    },
+};
+
 /// A type that does not exist.
 pub const UNKNOWN_TYPE: ErrorCode = ErrorCode {
     code: "HW-S011",
@@ -274,6 +291,7 @@ pub const CODES: &[&ErrorCode] = &[
     &RESERVED_WORD,
     &UNQUOTED_OPTION,
     &PLACEHOLDER,
+    &PLACEHOLDER_WITH,
     &UNKNOWN_TYPE,
     &UNKNOWN_STATEMENT,
     &UNSUPPORTED,

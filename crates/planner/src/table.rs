@@ -5,10 +5,12 @@ use crate::binder::{Binder, coerce::sql_type_of};
 use crate::bridge::typed_schema;
 use crate::catalog::{BoundWatermark, CatalogTable, Catalogs};
 use crate::codes;
-use base::connector::{ConnectorContext, ConnectorRegistry, TableDescription};
+use crate::table_codes;
+use base::connector::{ConnectorContext, ConnectorFactory, ConnectorRegistry, TableDescription};
 use base::function::FunctionContext;
 use base::nearest::nearest;
 use base::table::{Column, WatermarkDefinition};
+use base::watermark_options::{self, WatermarkOptions};
 use base::{
     ColumnKind, Error, Field, LogicalType, ObjectPath, Options, Result, RowType, SqlType, TableDefinition,
     TimeAttribute,
@@ -58,8 +60,7 @@ pub fn resolve(create: &CreateTable, path: ObjectPath, context: &TableContext<'_
     let computed = computed_columns(create, &mut definition, context)?;
     let (row, watermark) = rowtime(create, &definition, context)?;
     let factory = connector(&definition, context)?;
-    let description = factory.describe(&definition, context.connector)?;
-    check_metadata(create, &definition, &description, factory.name(), context)?;
+    let description = describe(create, &definition, factory.as_ref(), context)?;
     Ok(CatalogTable { definition, factory, description, row, computed, watermark, temporary: create.temporary })
 }
 
@@ -100,7 +101,7 @@ impl Resolver<'_> {
         for column in &self.create.definition.columns {
             let name = column.name.value.clone();
             if columns.iter().any(|known| known.name == name) {
-                self.error(Error::new(&codes::DUPLICATE_COLUMN, &[("name", &name)]), column.span);
+                self.error(Error::new(&table_codes::DUPLICATE_COLUMN, &[("name", &name)]), column.span);
                 continue;
             }
             let (type_name, kind) = match &column.kind {
@@ -129,8 +130,10 @@ impl Resolver<'_> {
                     .iter()
                     .find(|known| matches!(&known.kind, ColumnKind::Metadata { key: other, .. } if other == key))
             {
-                let error =
-                    Error::new(&codes::DUPLICATE_METADATA, &[("first", &first.name), ("second", &name), ("key", key)]);
+                let error = Error::new(
+                    &table_codes::DUPLICATE_METADATA,
+                    &[("first", &first.name), ("second", &name), ("key", key)],
+                );
                 self.error(error, column.span);
                 continue;
             }
@@ -145,7 +148,7 @@ impl Resolver<'_> {
         let names: Vec<String> = key.columns.iter().map(|ident| ident.value.clone()).collect();
         if !key.not_enforced {
             let (table, columns) = (self.table.clone(), names.join(", "));
-            self.error(Error::new(&codes::ENFORCED_KEY, &[("table", &table), ("columns", &columns)]), key.span);
+            self.error(Error::new(&table_codes::ENFORCED_KEY, &[("table", &table), ("columns", &columns)]), key.span);
         }
         for ident in &key.columns {
             let why = match columns.iter_mut().find(|column| column.name == ident.value) {
@@ -158,7 +161,8 @@ impl Resolver<'_> {
                 None => "the table has no such column",
             };
             let table = self.table.clone();
-            let error = Error::new(&codes::KEY_COLUMN, &[("name", &ident.value), ("table", &table), ("why", &why)]);
+            let error =
+                Error::new(&table_codes::KEY_COLUMN, &[("name", &ident.value), ("table", &table), ("why", &why)]);
             self.error(error, ident.span);
         }
         names
@@ -172,7 +176,7 @@ impl Resolver<'_> {
                 let (table, known) = (self.table.clone(), column_names(columns));
                 let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
                     [("name", &ident.value), ("table", &table), ("columns", &known)];
-                self.error(Error::new(&codes::PARTITION_COLUMN, &arguments), ident.span);
+                self.error(Error::new(&table_codes::PARTITION_COLUMN, &arguments), ident.span);
             }
             names.push(ident.value.clone());
         }
@@ -184,7 +188,7 @@ impl Resolver<'_> {
             if is_placeholder(&option.value) {
                 let table = self.table.clone();
                 let error = Error::new(
-                    &codes::PLACEHOLDER_OPTION,
+                    &table_codes::PLACEHOLDER_OPTION,
                     &[("key", &option.key), ("table", &table), ("value", &option.value)],
                 );
                 self.error(error, option.value_span);
@@ -203,7 +207,7 @@ impl Resolver<'_> {
             let (table, known) = (self.table.clone(), column_names(columns));
             let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
                 [("name", &ident.value), ("table", &table), ("columns", &known)];
-            self.error(Error::new(&codes::WATERMARK_COLUMN, &arguments), ident.span);
+            self.error(Error::new(&table_codes::WATERMARK_COLUMN, &arguments), ident.span);
             return None;
         }
         Some(WatermarkDefinition { column: ident.value.clone(), sql: watermark.expression.text.clone() })
@@ -325,7 +329,8 @@ fn rowtime(
         .map_err(|error| locate(error, Some(context.positions), written.expression.span))?;
     let result = sql_type_of(&expression, &plain_schema(&row)?).map_err(Error::internal)?;
     if !result.logical.is_timestamp() {
-        let error = Error::new(&codes::WATERMARK_EXPRESSION, &[("name", &clause.column), ("type", &result.logical)]);
+        let error =
+            Error::new(&table_codes::WATERMARK_EXPRESSION, &[("name", &clause.column), ("type", &result.logical)]);
         return Err(locate(error, Some(context.positions), written.expression.span));
     }
     fields[column].time = Some(TimeAttribute::Rowtime);
@@ -344,7 +349,7 @@ fn watermark_type(name: &str, logical: &LogicalType) -> Error {
         }
         _ => format!("declare it as {name} TIMESTAMP(3)"),
     };
-    Error::new(&codes::WATERMARK_TYPE, &[("name", &name), ("type", logical), ("fix", &fix)])
+    Error::new(&table_codes::WATERMARK_TYPE, &[("name", &name), ("type", logical), ("fix", &fix)])
 }
 
 /// `c AS PROCTIME()`.
@@ -358,14 +363,11 @@ fn is_proctime(kind: &statement::ColumnKind) -> bool {
     }
 }
 
-fn connector(
-    definition: &TableDefinition,
-    context: &TableContext<'_>,
-) -> Result<Arc<dyn base::connector::ConnectorFactory>> {
+fn connector(definition: &TableDefinition, context: &TableContext<'_>) -> Result<Arc<dyn ConnectorFactory>> {
     let known = context.connectors.names();
     let list = known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let Some(name) = definition.options.get("connector") else {
-        return Err(Error::new(&codes::MISSING_CONNECTOR, &[("table", &definition.path.name), ("known", &list)]));
+        return Err(Error::new(&table_codes::MISSING_CONNECTOR, &[("table", &definition.path.name), ("known", &list)]));
     };
     if let Some(factory) = context.connectors.get(name) {
         return Ok(factory.clone());
@@ -374,7 +376,90 @@ fn connector(
         Some(near) => format!("'connector' = '{near}'"),
         None => format!("'connector' = {}", list.replace(", ", " / ")),
     };
-    Err(Error::new(&codes::UNKNOWN_CONNECTOR, &[("connector", &name), ("known", &list), ("hint", &hint)]))
+    Err(Error::new(&table_codes::UNKNOWN_CONNECTOR, &[("connector", &name), ("known", &list), ("hint", &hint)]))
+}
+
+/// What the connector makes of the table, with every problem of its options and metadata columns.
+fn describe(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    factory: &dyn ConnectorFactory,
+    context: &TableContext<'_>,
+) -> Result<TableDescription> {
+    let (description, mut errors) = match factory.describe(definition, context.connector) {
+        Ok(description) => (Some(description), Vec::new()),
+        Err(refusal) => describe_completed(definition, refusal, factory, context),
+    };
+    let complete = errors.is_empty();
+    errors.extend(check_watermark_options(create, definition, complete, context).err());
+    if let Some(description) = &description {
+        errors.extend(check_metadata(create, definition, description, factory.name(), context).err());
+    }
+    match (Error::all(errors), description) {
+        (None, Some(description)) => Ok(description),
+        (error, _) => Err(error.unwrap_or_else(|| Error::internal("a connector refused a table without a reason"))),
+    }
+}
+
+/// How often a table is completed: one missing option may hide others.
+const COMPLETED_MAX: usize = 4;
+
+/// What the connector would make of the table with the options that it misses, and everything that it misses: what else is
+/// wrong with the table is known from that.
+fn describe_completed(
+    definition: &TableDefinition,
+    refusal: Error,
+    factory: &dyn ConnectorFactory,
+    context: &TableContext<'_>,
+) -> (Option<TableDescription>, Vec<Error>) {
+    let mut completed = definition.clone();
+    let mut errors = vec![refusal];
+    for _ in 0..COMPLETED_MAX {
+        let Some(missing) = errors.last().and_then(missing_options) else { break };
+        for key in missing {
+            completed.options.set(key, "?");
+        }
+        match factory.describe(&completed, context.connector) {
+            Ok(description) => return (Some(description), errors),
+            Err(refusal) if missing_options(&refusal).is_some() => errors.push(refusal),
+            // It may be about the stand-ins.
+            Err(_) => break,
+        }
+    }
+    (None, errors)
+}
+
+/// The options that a refusal is about, if nothing but missing options is wrong.
+pub fn missing_options(refusal: &Error) -> Option<Vec<&str>> {
+    let is_missing = refusal.code() == base::options::MISSING_OPTION.code;
+    let mut missing = vec![refusal.argument("key").filter(|_| is_missing)?];
+    for other in refusal.others() {
+        missing.extend(missing_options(other)?);
+    }
+    Some(missing)
+}
+
+/// `scan.watermark.*`. `complete` says that the connector has found nothing wrong with any option.
+fn check_watermark_options(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    complete: bool,
+    context: &TableContext<'_>,
+) -> Result<()> {
+    let known = |key: &str| watermark_options::OPTIONS.iter().any(|option| option.key == key);
+    let Some(option) = create.definition.options.iter().find(|option| known(&option.key)) else { return Ok(()) };
+    let result = if definition.watermark.is_none() {
+        let timestamps = definition.physical().find(|column| column.sql_type.logical.is_timestamp());
+        let column = timestamps.map_or("ts", |column| column.name.as_str());
+        let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+            [("key", &option.key), ("table", &definition.path.name), ("column", &column)];
+        Err(Error::new(&table_codes::WATERMARK_OPTION, &arguments))
+    } else if complete {
+        WatermarkOptions::from_options(&definition.options).map(|_| ())
+    } else {
+        Ok(())
+    };
+    result.map_err(|error| locate(error, Some(context.positions), option.key_span))
 }
 
 /// Metadata columns against what the connector offers.
@@ -399,7 +484,7 @@ fn check_metadata(
                     continue;
                 }
                 Error::new(
-                    &codes::METADATA_TYPE,
+                    &table_codes::METADATA_TYPE,
                     &[
                         ("column", &column.name),
                         ("declared", &column.sql_type.logical),
@@ -419,13 +504,16 @@ fn unknown_metadata(table: &str, key: &str, connector: &str, names: &[&str]) -> 
         [] => "no metadata".to_string(),
         names => names.join(", "),
     };
-    let hint = match nearest(key, names.iter().copied()).first() {
+    // A key that was put too deep or too high is near, too: value.source.op for value.op.
+    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_string();
+    let same_end = names.iter().copied().find(|name| last(name) == last(key));
+    let hint = match same_end.or_else(|| nearest(key, names.iter().copied()).first().copied()) {
         Some(near) => format!("did you mean METADATA FROM '{near}'?"),
         None if names.is_empty() => "remove the column".to_string(),
         None => "use one of these keys".to_string(),
     };
     Error::new(
-        &codes::UNKNOWN_METADATA,
+        &table_codes::UNKNOWN_METADATA,
         &[("table", &table), ("key", &key), ("connector", &connector), ("known", &known), ("hint", &hint)],
     )
 }

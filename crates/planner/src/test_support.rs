@@ -15,8 +15,8 @@ struct TestConnector;
 struct Nothing;
 
 impl SourceProvider for Nothing {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn reader(&self, _instance: Instance, _restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
@@ -25,8 +25,8 @@ impl SourceProvider for Nothing {
 }
 
 impl SinkProvider for Nothing {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, _instance: Instance, _restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {
@@ -50,12 +50,13 @@ impl ConnectorFactory for TestConnector {
             Some("all") => ChangelogMode::ALL,
             _ => ChangelogMode::APPEND,
         };
-        let metadata = ["timestamp", "offset"]
+        let metadata = ["timestamp", "offset", "value.op"]
             .into_iter()
             .map(|key| MetadataColumn {
                 key: key.into(),
                 sql_type: match key {
                     "timestamp" => LogicalType::TimestampLtz(3).not_null(),
+                    "value.op" => LogicalType::STRING.not_null(),
                     _ => LogicalType::BigInt.not_null(),
                 },
                 writable: key == "timestamp",

@@ -12,8 +12,10 @@ use crate::job::OperatorFactory;
 use crate::metrics::NodeRole;
 use crate::operators::calc::CalcEvaluator;
 use crate::shared::{Control, Shared, TaskId};
+use crate::silence::SilenceWatch;
 use crate::sink::SinkBody;
-use crate::source_task::{COMMANDS_MAX, RowTime, SourceTask};
+use crate::source_group::SourceGroup;
+use crate::source_task::{COMMANDS_MAX, RowTime, SourceTask, Watched};
 use crate::values::ValuesReader;
 use crate::watermark::{CutRule, SplitWatermarks, resume_ms};
 use arrow::array::StringArray;
@@ -26,6 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// One task, not yet running.
 pub(crate) enum Task {
@@ -63,6 +66,15 @@ struct Wiring {
     incoming: BTreeMap<(NodeId, usize), Vec<Incoming>>,
 }
 
+/// What the readers of a job's sources share.
+#[derive(Default)]
+struct Readers {
+    /// By the name of the group.
+    groups: BTreeMap<String, Arc<SourceGroup>>,
+    /// By node: sources whose silent splits hold windows back.
+    watches: BTreeMap<NodeId, Arc<SilenceWatch>>,
+}
+
 impl Blueprint<'_> {
     /// Opens everything and puts it together. Nothing runs yet.
     ///
@@ -70,6 +82,7 @@ impl Blueprint<'_> {
     /// What operators, readers and writers refuse.
     pub(crate) fn assemble(&self) -> Result<Assembly> {
         let mut wiring = self.wire();
+        let mut readers = self.readers();
         let mut assembly = Assembly { tasks: Vec::new(), sources: BTreeMap::new(), nodes: self.counted_nodes() };
         for fragment in &self.topology.fragments {
             let head = fragment.nodes[0];
@@ -82,7 +95,7 @@ impl Blueprint<'_> {
                     NodeKind::Scan(_) | NodeKind::Values(_) => {
                         let (sender, control) = mpsc::channel(COMMANDS_MAX);
                         assembly.sources.insert(id, sender);
-                        Task::Source(Box::new(self.source_task(id, head, instance, chain, control)?))
+                        Task::Source(Box::new(self.source_task(id, head, instance, chain, control, &mut readers)?))
                     }
                     _ => {
                         let inbox = Inbox::new(wiring.incoming.remove(&(head, index)).unwrap_or_default());
@@ -213,6 +226,32 @@ impl Blueprint<'_> {
         })
     }
 
+    /// The sources that are watched: those whose watermark fires windows and that no timeout frees from silent splits.
+    fn readers(&self) -> Readers {
+        let mut readers = Readers::default();
+        let mut feeds_windows = vec![false; self.plan.nodes.len()];
+        for (id, node) in self.plan.nodes.iter().enumerate().rev() {
+            let feeds = feeds_windows[id] || matches!(node.kind, NodeKind::WindowAggregate(_));
+            node.inputs.iter().for_each(|edge| feeds_windows[edge.node] |= feeds);
+            if let NodeKind::Scan(scan) = &node.kind
+                && feeds
+                && !scan.bounded
+                && scan.watermark.is_some()
+                && self.idle_timeout(scan).is_none()
+            {
+                let watch = SilenceWatch::new(&scan.table, self.topology.nodes[id].parallelism);
+                readers.watches.insert(id, Arc::new(watch));
+            }
+        }
+        readers
+    }
+
+    /// How long a split of the source may be silent. A bounded split never is: its reader only reads another one first.
+    fn idle_timeout(&self, scan: &Scan) -> Option<Duration> {
+        let timeout = scan.idle_timeout.or(self.idle_timeout).filter(|timeout| !timeout.is_zero());
+        timeout.filter(|_| !scan.bounded && scan.watermark.is_some())
+    }
+
     fn source_task(
         &self,
         id: TaskId,
@@ -220,6 +259,7 @@ impl Blueprint<'_> {
         instance: Instance,
         chain: Chain,
         control: mpsc::Receiver<Control>,
+        readers: &mut Readers,
     ) -> Result<SourceTask> {
         let node = &self.plan.nodes[head];
         let restored = self.restore.and_then(|checkpoint| checkpoint.sources.get(&*self.topology.nodes[head].key));
@@ -229,7 +269,7 @@ impl Blueprint<'_> {
         let busy = Some(shared.quiescence.enter());
         let parts = match &node.kind {
             NodeKind::Scan(scan) => self.scan_parts(node, scan, instance)?,
-            _ => ScanParts { table: name(node), projection: None, row_time: None, idle_timeout: None },
+            _ => ScanParts { table: name(node), projection: None, row_time: None, idle_timeout: None, alignment: None },
         };
         let mut reader = match &node.kind {
             NodeKind::Scan(scan) => scan.provider.reader(instance, splits)?,
@@ -245,6 +285,14 @@ impl Blueprint<'_> {
             projection: parts.projection,
             row_time: parts.row_time,
             watermarks: SplitWatermarks::new(self.cut_rule(), parts.idle_timeout, watermarks, sent_ms),
+            member: parts
+                .alignment
+                .map(|alignment| readers.groups.entry(alignment.group).or_default().join(alignment.max_drift)),
+            watched: readers.watches.get(&head).map(|watch| Watched {
+                watch: watch.clone(),
+                reader: instance.index,
+                due: Instant::now(),
+            }),
             chain,
             control,
             input: InputWaker::new(shared.quiescence.clone()),
@@ -262,9 +310,13 @@ impl Blueprint<'_> {
             .watermark
             .clone()
             .map(|strategy| RowTime { column: node.output.row.fields()[strategy.column].name.clone(), strategy });
-        // A bounded split is never silent: its reader only reads another one first.
-        let idle_timeout = self.idle_timeout.filter(|_| !scan.bounded && row_time.is_some());
-        Ok(ScanParts { table: scan.table.clone(), projection, row_time, idle_timeout })
+        Ok(ScanParts {
+            table: scan.table.clone(),
+            projection,
+            row_time,
+            idle_timeout: self.idle_timeout(scan),
+            alignment: scan.alignment.clone(),
+        })
     }
 
     /// How finely this job can see where a watermark stands between rows.
@@ -292,6 +344,7 @@ struct ScanParts {
     projection: Option<CalcEvaluator>,
     row_time: Option<RowTime>,
     idle_timeout: Option<Duration>,
+    alignment: Option<base::watermark_options::Alignment>,
 }
 
 fn name(node: &Node) -> String {

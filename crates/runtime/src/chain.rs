@@ -15,7 +15,7 @@ use base::connector::SinkWriter;
 use base::{ChangelogBatch, Epoch, Error, Event, Result};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// How long a writer may take to give up.
 const ABORT_TIME_MAX: Duration = Duration::from_secs(10);
@@ -132,14 +132,23 @@ impl Chain {
         self.run().await
     }
 
-    /// Sends what sinks have buffered.
-    pub(crate) async fn flush(&mut self) -> Result<()> {
+    /// Sends what sinks have buffered, where it is due.
+    pub(crate) async fn flush(&mut self, now: Instant, is_quiet: bool) -> Result<()> {
         for node in &mut self.nodes {
             if let Body::Sink(sink) = &mut node.body {
-                sink.flush().await?;
+                sink.flush(now, is_quiet).await?;
             }
         }
         Ok(())
+    }
+
+    /// When the next sink that gathers rows wants to send them.
+    pub(crate) fn flush_due(&self) -> Option<Instant> {
+        let sinks = self.nodes.iter().filter_map(|node| match &node.body {
+            Body::Sink(sink) => sink.flush_due(),
+            _ => None,
+        });
+        sinks.min()
     }
 
     /// Publishes the counts that operators keep.

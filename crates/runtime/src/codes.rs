@@ -72,5 +72,23 @@ pub const TASK_PANICKED: ErrorCode = ErrorCode {
     },
 };
 
+/// A split that holds back windows (warning).
+pub const SILENT_SPLIT: ErrorCode = ErrorCode {
+    code: "HW-R005",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "windows wait for {split} of table {table}, which has no data",
+        why: "the watermark of a table is the smallest over its splits: it has not advanced for {seconds} s although other \
+              splits gave rows, and stands at {watermark}",
+        fix: "let splits without data hold nothing back: SET 'table.exec.source.idle-timeout' = '10 s';",
+    },
+    zh: Text {
+        what: "窗口在等待表 {table} 的 {split}，而它没有数据",
+        why: "表的水位线取所有分片中的最小值：其他分片有数据，但水位线已 {seconds} 秒没有推进，停在 {watermark}",
+        fix: "让没有数据的分片不再拖住水位线：SET 'table.exec.source.idle-timeout' = '10 s';",
+    },
+};
+
 /// Every code of this crate.
-pub const CODES: &[&ErrorCode] = &[&NULL_ROWTIME, &NOT_NULL_VIOLATION, &JOB_ENDED, &TASK_PANICKED];
+pub const CODES: &[&ErrorCode] = &[&NULL_ROWTIME, &NOT_NULL_VIOLATION, &JOB_ENDED, &TASK_PANICKED, &SILENT_SPLIT];

@@ -18,13 +18,16 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// Somebody who waits for a checkpoint.
 pub(crate) type Waiter = oneshot::Sender<Result<JobCheckpoint>>;
 
 /// Requests for checkpoints that wait to be looked at.
 pub(crate) const REQUESTS_MAX: usize = 64;
+
+/// How long a reader may take to close.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A sink of the job.
 pub(crate) struct NamedSink {
@@ -175,6 +178,11 @@ impl Coordinator {
         }
         for sink in &self.sinks {
             sink.provider.finish().await?;
+        }
+        for reader in self.ended.values_mut().filter_map(|task| task.remains.reader.as_mut()) {
+            if timeout(CLOSE_TIME_MAX, reader.close()).await.is_err() {
+                tracing::warn!("a source reader did not close within {CLOSE_TIME_MAX:?}");
+            }
         }
         let stopped = self.stop.borrow().is_some();
         Ok(if stopped { JobState::Stopped } else { JobState::Finished })

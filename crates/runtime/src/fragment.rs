@@ -45,8 +45,7 @@ pub(crate) struct Topology {
 /// A plan whose nodes are not connected as promised is a bug of the planner.
 pub(crate) fn lower(plan: &StreamPlan, parallelism: usize) -> Result<Topology> {
     let mut topology = Topology { nodes: Vec::new(), fragments: Vec::new() };
-    let mut keys = BTreeMap::new();
-    for (id, node) in plan.nodes.iter().enumerate() {
+    for ((id, node), key) in plan.nodes.iter().enumerate().zip(keys(plan)) {
         if node.inputs.iter().any(|edge| edge.node >= id) {
             return Err(Error::internal(format!("node {id} reads a node that does not come before it")));
         }
@@ -65,23 +64,25 @@ pub(crate) fn lower(plan: &StreamPlan, parallelism: usize) -> Result<Topology> {
             topology.fragments.push(Fragment { nodes: Vec::new(), parallelism: instances });
             topology.fragments.len() - 1
         });
-        let seen = keys.entry(node.operator_id.as_str()).or_insert(0usize);
-        *seen += 1;
-        let key = if *seen == 1 { node.operator_id.clone() } else { format!("{}#{seen}", node.operator_id) };
         let position = topology.fragments[fragment].nodes.len();
         topology.fragments[fragment].nodes.push(id);
         for (input, edge) in node.inputs.iter().enumerate() {
             topology.nodes[edge.node].readers.push((id, input));
         }
-        topology.nodes.push(Placement {
-            key: key.into(),
-            fragment,
-            position,
-            parallelism: instances,
-            readers: Vec::new(),
-        });
+        topology.nodes.push(Placement { key, fragment, position, parallelism: instances, readers: Vec::new() });
     }
     Ok(topology)
+}
+
+/// What the state of each node is found by: its id, with a number behind it where a plan has two nodes that mean the same.
+pub(crate) fn keys(plan: &StreamPlan) -> Vec<Arc<str>> {
+    let mut seen = BTreeMap::new();
+    let number = |node: &base::plan::Node| {
+        let count = seen.entry(node.operator_id.clone()).or_insert(0usize);
+        *count += 1;
+        if *count == 1 { node.operator_id.as_str().into() } else { format!("{}#{count}", node.operator_id).into() }
+    };
+    plan.nodes.iter().map(number).collect()
 }
 
 /// How many instances a node has.

@@ -1,11 +1,10 @@
-//! Waiting for the input of a source so that the job counts as busy from the moment the input arrives.
+//! Waiting for the input of a source (or for its turn) so that the job counts as busy from the moment the input arrives.
 //!
 //! A task that waits is not in flight. It becomes so inside the waker that the input calls: whoever feeds a reader
 //! finds the job busy as soon as the feeding call returns, before the task has run at all.
 
 use crate::quiescence::{InFlight, Quiescence};
-use base::connector::SourceEvent;
-use base::{BoxFuture, Result};
+use base::BoxFuture;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
@@ -57,19 +56,20 @@ impl Wake for InputWaker {
     }
 }
 
-/// The next event of a reader. `busy` holds the task's token, and is empty only while this waits.
-pub(crate) struct InputWait<'a> {
-    next: BoxFuture<'a, Result<SourceEvent>>,
+/// What a task waits for: the next event of its reader, for example. `busy` holds the task's token, and is empty only
+/// while this waits.
+pub(crate) struct InputWait<'a, T> {
+    next: BoxFuture<'a, T>,
     busy: &'a mut Option<InFlight>,
     waker: &'a Arc<InputWaker>,
 }
 
-impl<'a> InputWait<'a> {
+impl<'a, T> InputWait<'a, T> {
     pub(crate) fn new(
-        next: BoxFuture<'a, Result<SourceEvent>>,
+        next: BoxFuture<'a, T>,
         busy: &'a mut Option<InFlight>,
         waker: &'a Arc<InputWaker>,
-    ) -> InputWait<'a> {
+    ) -> InputWait<'a, T> {
         InputWait { next, busy, waker }
     }
 
@@ -85,8 +85,8 @@ impl<'a> InputWait<'a> {
     }
 }
 
-impl Future for InputWait<'_> {
-    type Output = Result<SourceEvent>;
+impl<T> Future for InputWait<'_, T> {
+    type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.resume();
@@ -109,7 +109,7 @@ impl Future for InputWait<'_> {
     }
 }
 
-impl Drop for InputWait<'_> {
+impl<T> Drop for InputWait<'_, T> {
     fn drop(&mut self) {
         drop(self.resume());
     }

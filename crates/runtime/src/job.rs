@@ -4,11 +4,11 @@ use crate::assembly::Blueprint;
 use crate::checkpoint::JobCheckpoint;
 use crate::coordinator::{Coordinator, NamedSink, REQUESTS_MAX, Waiter, commit, ended, panicked};
 use crate::counters::CountedNode;
-use crate::fragment::lower;
+use crate::fragment::{keys, lower};
 use crate::metrics::{JobMetrics, JobState};
 use crate::operator::Operator;
 use crate::operators;
-use crate::shared::Shared;
+use crate::shared::{Shared, Warnings, warn};
 use base::clock::{Clock, SystemClock};
 use base::config::JobConfig;
 use base::connector::Instance;
@@ -37,6 +37,8 @@ pub struct RuntimeOptions {
     pub restore: Option<JobCheckpoint>,
     /// Seed of random numbers.
     pub seed: u64,
+    /// Takes warnings while the job starts and runs.
+    pub warnings: Option<Warnings>,
 }
 
 impl RuntimeOptions {
@@ -52,6 +54,7 @@ impl RuntimeOptions {
             checkpoint_interval: config.checkpoint_interval,
             idle_timeout: config.idle_timeout,
             restore: None,
+            warnings: None,
         }
     }
 }
@@ -82,13 +85,7 @@ pub async fn start(plan: StreamPlan, options: RuntimeOptions) -> Result<JobHandl
 /// As [`start`].
 pub async fn start_with(plan: StreamPlan, options: RuntimeOptions, create: &OperatorFactory) -> Result<JobHandle> {
     let begun = Instant::now();
-    for node in &plan.nodes {
-        match &node.kind {
-            NodeKind::Scan(scan) => scan.provider.start().await?,
-            NodeKind::Sink(sink) => sink.provider.start().await?,
-            _ => {}
-        }
-    }
+    open(&plan, &options).await?;
     // After the sources have started: only now the number of splits is known.
     let topology = lower(&plan, options.parallelism)?;
     let placed = || plan.nodes.iter().zip(&topology.nodes);
@@ -103,7 +100,7 @@ pub async fn start_with(plan: StreamPlan, options: RuntimeOptions, create: &Oper
     let digests: BTreeMap<String, String> =
         placed().map(|(node, placement)| (placement.key.to_string(), node.digest.clone())).collect();
     let restored_epoch = options.restore.as_ref().map(|restore| restore.epoch);
-    let shared = Arc::new(Shared::new(options.clock, options.batch_rows.max(1), restored_epoch));
+    let shared = Arc::new(Shared::new(options.clock, options.batch_rows.max(1), restored_epoch, options.warnings));
     let blueprint = Blueprint {
         plan: &plan,
         topology: &topology,
@@ -121,6 +118,22 @@ pub async fn start_with(plan: StreamPlan, options: RuntimeOptions, create: &Oper
     let coordinator = Coordinator::start(assembly, shared.clone(), board.clone(), sinks, digests, receiver, interval);
     tokio::spawn(supervise(coordinator, board.clone()));
     Ok(JobHandle { board, shared, requests })
+}
+
+/// Opens sources and sinks.
+async fn open(plan: &StreamPlan, options: &RuntimeOptions) -> Result<()> {
+    for (node, key) in plan.nodes.iter().zip(keys(plan)) {
+        let warnings = match &node.kind {
+            NodeKind::Scan(scan) => {
+                let restored = options.restore.as_ref().and_then(|restore| restore.sources.get(&*key));
+                scan.provider.start(restored.map_or(&[], |source| source.splits.as_slice())).await?
+            }
+            NodeKind::Sink(sink) => sink.provider.start().await?,
+            _ => continue,
+        };
+        warnings.into_iter().for_each(|warning| warn(&options.warnings, warning));
+    }
+    Ok(())
 }
 
 /// Runs the coordinator. A connector that panics in a commit must not leave anybody waiting for the end.

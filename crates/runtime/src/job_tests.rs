@@ -7,6 +7,8 @@ use base::{ChangelogBatch, ChangelogMode};
 use stand_ins::{Delayed, Memory, Replay, Row, TestOperator, records, row_type};
 use std::sync::atomic::Ordering;
 
+#[path = "job_tests/sources.rs"]
+mod sources;
 #[path = "job_tests/stand_ins.rs"]
 mod stand_ins;
 
@@ -34,6 +36,8 @@ fn scan(name: &str, source: &Arc<Replay>, delay_ms: Option<i64>, bounded: bool) 
         watermark,
         bounded,
         parallelism_max: None,
+        idle_timeout: None,
+        alignment: None,
     };
     node(name, NodeKind::Scan(scan), vec![])
 }
@@ -81,6 +85,7 @@ fn options(parallelism: usize, batch_rows: usize) -> RuntimeOptions {
         idle_timeout: None,
         restore: None,
         seed: 1,
+        warnings: None,
     }
 }
 

@@ -24,7 +24,9 @@ pub mod operator;
 pub mod operators;
 mod quiescence;
 mod shared;
+mod silence;
 mod sink;
+mod source_group;
 mod source_task;
 mod task;
 mod upkeep;
@@ -33,3 +35,4 @@ mod watermark;
 
 pub use checkpoint::{JobCheckpoint, SinkCheckpoint, SourceCheckpoint};
 pub use job::{JobHandle, OperatorFactory, RuntimeOptions, StopMode, start, start_with};
+pub use shared::Warnings;

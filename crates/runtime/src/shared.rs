@@ -8,11 +8,21 @@ use base::{Epoch, Error};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 /// The position of a task in its job.
 pub(crate) type TaskId = usize;
+
+/// Where warnings of a job go.
+pub type Warnings = mpsc::UnboundedSender<Error>;
+
+/// Gives on a warning. Whoever has stopped listening has seen enough.
+pub(crate) fn warn(listener: &Option<Warnings>, warning: Error) {
+    if let Some(listener) = listener {
+        let _ = listener.send(warning);
+    }
+}
 
 /// Shared by all tasks.
 #[derive(Debug)]
@@ -20,6 +30,7 @@ pub(crate) struct Shared {
     pub quiescence: Arc<Quiescence>,
     pub clock: Arc<dyn Clock>,
     pub rows_max: usize,
+    warnings: Option<Warnings>,
     /// The last checkpoint that was begun.
     epoch: AtomicU64,
     /// The barrier after which every task stops; 0 for none.
@@ -27,14 +38,25 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(clock: Arc<dyn Clock>, rows_max: usize, epoch: Option<Epoch>) -> Shared {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        rows_max: usize,
+        epoch: Option<Epoch>,
+        warnings: Option<Warnings>,
+    ) -> Shared {
         Shared {
             quiescence: Arc::default(),
             clock,
             rows_max,
+            warnings,
             epoch: AtomicU64::new(epoch.map_or(0, |epoch| epoch.0)),
             final_epoch: AtomicU64::new(0),
         }
+    }
+
+    /// Tells whoever started the job about something that does not stop it.
+    pub(crate) fn warn(&self, warning: Error) {
+        warn(&self.warnings, warning);
     }
 
     /// The checkpoint that comes next.

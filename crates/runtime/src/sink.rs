@@ -10,6 +10,8 @@ use base::connector::SinkWriter;
 use base::plan::{NotNullEnforcer, Sink};
 use base::types::RowType;
 use base::{ChangelogBatch, Epoch, Error, Result};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// One writer with the checks before it.
 pub(crate) struct SinkBody {
@@ -18,19 +20,22 @@ pub(crate) struct SinkBody {
     /// Position and name of the columns that must not be NULL.
     not_null: Vec<(usize, String)>,
     enforcer: NotNullEnforcer,
-    /// Whether rows were written after the last flush.
-    is_dirty: bool,
+    /// How long the writer wants to gather rows.
+    interval: Option<Duration>,
+    /// When the first row after the last flush was written.
+    dirty_since: Option<Instant>,
 }
 
 impl SinkBody {
     pub(crate) fn new(sink: &Sink, input: &RowType, writer: Box<dyn SinkWriter>) -> SinkBody {
         let name = |&column: &usize| (column, input.fields()[column].name.clone());
         SinkBody {
+            interval: writer.flush_interval(),
             writer,
             table: sink.table.clone(),
             not_null: sink.not_null.iter().map(name).collect(),
             enforcer: sink.enforcer,
-            is_dirty: false,
+            dirty_since: None,
         }
     }
 
@@ -40,7 +45,7 @@ impl SinkBody {
         if batch.is_empty() {
             return Ok(());
         }
-        self.is_dirty = true;
+        self.dirty_since.get_or_insert_with(Instant::now);
         self.writer.write(&batch).await?;
         counters.add_rows_out(batch.num_rows());
         Ok(())
@@ -86,17 +91,30 @@ impl SinkBody {
         self.writer.watermark(watermark_ms);
     }
 
-    /// Sends what the writer has buffered.
-    pub(crate) async fn flush(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.is_dirty) {
-            self.writer.flush().await?;
+    /// When a writer that gathers rows wants to send them.
+    pub(crate) fn flush_due(&self) -> Option<Instant> {
+        self.dirty_since.zip(self.interval).map(|(since, interval)| since + interval)
+    }
+
+    /// Sends what the writer has buffered if its interval is over; without an interval, if the task is quiet.
+    pub(crate) async fn flush(&mut self, now: Instant, is_quiet: bool) -> Result<()> {
+        let is_due = match self.interval {
+            None => is_quiet,
+            Some(_) => self.flush_due().is_some_and(|due| due <= now),
+        };
+        if is_due { self.flush_now().await } else { Ok(()) }
+    }
+
+    async fn flush_now(&mut self) -> Result<()> {
+        match self.dirty_since.take() {
+            Some(_) => self.writer.flush().await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Everything written before belongs to `epoch`.
     pub(crate) async fn checkpoint(&mut self, epoch: Epoch) -> Result<SinkCheckpoint> {
-        self.flush().await?;
+        self.flush_now().await?;
         let committables = self.writer.prepare_commit(epoch).await?;
         Ok(SinkCheckpoint { writers: vec![self.writer.snapshot()?], committables })
     }

@@ -9,6 +9,8 @@ use crate::input_wait::{InputWait, InputWaker};
 use crate::operators::calc::CalcEvaluator;
 use crate::quiescence::InFlight;
 use crate::shared::{Command, Control, Report, Shared, TaskId, until};
+use crate::silence::{REPORT_INTERVAL, SilenceWatch};
+use crate::source_group::Member;
 use crate::upkeep::Upkeep;
 use crate::watermark::{Change, Piece, SplitWatermarks};
 use arrow::array::Array;
@@ -31,6 +33,14 @@ pub(crate) struct RowTime {
     pub column: String,
 }
 
+/// Says now and then how far the splits of this reader are.
+pub(crate) struct Watched {
+    pub watch: Arc<SilenceWatch>,
+    /// Which reader of the source this is.
+    pub reader: usize,
+    pub due: Instant,
+}
+
 /// The parts of such a task.
 pub(crate) struct SourceTask {
     pub id: TaskId,
@@ -40,6 +50,9 @@ pub(crate) struct SourceTask {
     pub projection: Option<CalcEvaluator>,
     pub row_time: Option<RowTime>,
     pub watermarks: SplitWatermarks,
+    /// The sources that this one waits for.
+    pub member: Option<Member>,
+    pub watched: Option<Watched>,
     pub chain: Chain,
     pub control: mpsc::Receiver<Control>,
     pub shared: Arc<Shared>,
@@ -63,6 +76,7 @@ impl SourceTask {
             // The channels of a restored job know nothing: what holds time back must not look silent to them.
             self.chain.process(0, Event::Watermark(watermark_ms)).await?;
         }
+        self.tell(self.watermarks.active_ms());
         loop {
             let (happened, now) = self.wait(&upkeep).await?;
             let is_event = !matches!(happened, Happened::Nothing);
@@ -80,6 +94,8 @@ impl SourceTask {
             if is_event {
                 upkeep.on_event(now);
             }
+            self.tell(self.watermarks.active_ms());
+            self.report_silence(now);
             if upkeep.run(&mut self.chain, now).await? {
                 self.publish();
             }
@@ -90,9 +106,13 @@ impl SourceTask {
 
     /// Waits for rows, a command or a timer.
     async fn wait(&mut self, upkeep: &Upkeep) -> Result<(Happened, Instant)> {
+        if self.member.as_ref().is_some_and(Member::is_ahead) {
+            return Ok((self.pause(upkeep).await, Instant::now()));
+        }
         let begin = Instant::now();
         let idle = self.watermarks.until_idle().map(|time| begin + time);
-        let deadline = [upkeep.deadline(), idle].into_iter().flatten().min();
+        let report = self.watched.as_ref().map(|watched| watched.due);
+        let deadline = [upkeep.deadline(), idle, report].into_iter().flatten().min();
         let request = ReadRequest { rows_max: self.shared.rows_max, watermarks: self.watermarks.known() };
         let happened = tokio::select! {
             biased;
@@ -106,6 +126,32 @@ impl SourceTask {
         let change = self.watermarks.waited(now - begin);
         self.apply(change).await?;
         Ok((happened, now))
+    }
+
+    /// Reads nothing while the sources that it waits for are behind. Nobody is silent meanwhile.
+    async fn pause(&mut self, upkeep: &Upkeep) -> Happened {
+        let Some(member) = &self.member else { return Happened::Nothing };
+        tokio::select! {
+            biased;
+            Some(control) = self.control.recv() => Happened::Told(control),
+            () = InputWait::new(Box::pin(member.caught_up()), &mut self.busy, &self.input) => Happened::Nothing,
+            () = until(upkeep.deadline()) => Happened::Nothing,
+        }
+    }
+
+    /// Tells the sources that wait for this one where it is.
+    fn tell(&mut self, watermark_ms: Option<i64>) {
+        if let Some(member) = &mut self.member {
+            member.tell(watermark_ms);
+        }
+    }
+
+    /// Warns of splits that hold windows back.
+    fn report_silence(&mut self, now: Instant) {
+        let Some(watched) = self.watched.as_mut().filter(|watched| watched.due <= now) else { return };
+        watched.due = now + REPORT_INTERVAL;
+        let warnings = watched.watch.report(watched.reader, self.watermarks.progress(), self.shared.clock.now_ms());
+        warnings.into_iter().for_each(|warning| self.shared.warn(warning));
     }
 
     async fn read(&mut self, event: SourceEvent, pieces: &mut Vec<Piece>) -> Result<()> {
@@ -200,6 +246,7 @@ impl SourceTask {
     }
 
     async fn end(&mut self) -> Result<TaskSnapshot> {
+        self.tell(None);
         self.chain.process(0, Event::Watermark(WATERMARK_MAX)).await?;
         self.chain.process(0, Event::End).await?;
         let state = self.state()?;

@@ -24,6 +24,8 @@ pub(crate) struct Upkeep {
     event: Instant,
     flushed: Instant,
     published: Instant,
+    /// When a sink that gathers rows wants to send them.
+    gathered: Option<Instant>,
     /// When operators are told the time; never in a chain without operators.
     processing_time: Option<Instant>,
 }
@@ -37,6 +39,7 @@ impl Upkeep {
             event: now,
             flushed: now,
             published: now,
+            gathered: None,
             processing_time: chain.has_operators().then_some(now + PROCESSING_TIME_INTERVAL),
         }
     }
@@ -44,7 +47,7 @@ impl Upkeep {
     /// When [`Upkeep::run`] is due if no event comes.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let quiet = (self.is_dirty || self.is_stale).then_some(self.event + QUIET_TIME);
-        [quiet, self.processing_time].into_iter().flatten().min()
+        [quiet, self.gathered, self.processing_time].into_iter().flatten().min()
     }
 
     /// An event has been processed.
@@ -61,10 +64,15 @@ impl Upkeep {
             chain.processing_time().await?;
         }
         let is_quiet = self.event + QUIET_TIME <= now;
-        if self.is_dirty && (is_quiet || self.flushed + FLUSH_INTERVAL <= now) {
+        let is_flush_due = self.is_dirty && (is_quiet || self.flushed + FLUSH_INTERVAL <= now);
+        if is_flush_due {
             self.is_dirty = false;
             self.flushed = now;
-            chain.flush().await?;
+        }
+        self.gathered = chain.flush_due();
+        if is_flush_due || self.gathered.is_some_and(|due| due <= now) {
+            chain.flush(now, is_flush_due).await?;
+            self.gathered = chain.flush_due();
         }
         let publishes = self.is_stale && (is_quiet || self.published + COUNTERS_INTERVAL <= now);
         if publishes {

@@ -6,6 +6,7 @@
 //! no operator could tell the difference. A row that the running watermark has passed may be late, so the batch is
 //! cut before it and the watermark sent first, as if every row had come alone.
 
+use crate::silence::SplitProgress;
 use arrow::array::{Array, Int64Array};
 use base::connector::SplitId;
 use std::collections::BTreeMap;
@@ -62,6 +63,8 @@ struct Split {
     /// How long the task has waited since the last row.
     silent: Duration,
     idle: bool,
+    /// Batches of rows so far.
+    batches: u64,
 }
 
 /// The watermarks of one source instance.
@@ -106,6 +109,21 @@ impl SplitWatermarks {
         (self.sent_ms != NONE).then_some(self.sent_ms)
     }
 
+    /// The watermark that was sent last, unless no split holds it back any more.
+    pub(crate) fn active_ms(&self) -> Option<i64> {
+        self.sent_ms().filter(|_| !self.idle)
+    }
+
+    /// How far the splits are.
+    pub(crate) fn progress(&self) -> Vec<SplitProgress> {
+        let progress = |(id, split): (&SplitId, &Split)| SplitProgress {
+            split: id.clone(),
+            watermark_ms: (split.watermark_ms != NONE).then_some(split.watermark_ms),
+            batches: split.batches,
+        };
+        self.splits.iter().map(progress).collect()
+    }
+
     /// A split is being read: it holds the watermark back from now on. Returns whether the source was idle.
     pub(crate) fn started(&mut self, split: &SplitId) -> bool {
         let known = &self.known;
@@ -113,6 +131,7 @@ impl SplitWatermarks {
             watermark_ms: known.get(split).copied().unwrap_or(NONE),
             silent: Duration::ZERO,
             idle: false,
+            batches: 0,
         });
         entry.silent = Duration::ZERO;
         entry.idle = false;
@@ -221,12 +240,14 @@ impl SplitWatermarks {
         was_idle
     }
 
+    /// After a batch of rows.
     fn set_own(&mut self, split: &SplitId, watermark_ms: i64) {
+        if let Some(state) = self.splits.get_mut(split) {
+            state.batches += 1;
+            state.watermark_ms = watermark_ms;
+        }
         if watermark_ms == NONE {
             return;
-        }
-        if let Some(state) = self.splits.get_mut(split) {
-            state.watermark_ms = watermark_ms;
         }
         match self.known.get_mut(split) {
             Some(known) => *known = watermark_ms,

@@ -3,11 +3,13 @@
 use super::positions::{Places, Positions, locate};
 use super::provider::plain_error;
 use super::rewrite::GROUP_WINDOWS;
+use crate::catalog::CatalogTable;
 use crate::codes;
 use arrow::datatypes::DataType;
 use base::nearest::nearest;
 use base::{Error, LogicalType};
 use datafusion_common::{Column, DataFusionError, SchemaError};
+use std::sync::Arc;
 use syntax::Span;
 
 /// What is known about the statement that failed.
@@ -18,6 +20,8 @@ pub struct Scene<'a> {
     pub positions: Option<&'a Positions<'a>>,
     /// Aliases that GROUP BY or HAVING tried to use.
     pub hidden_aliases: &'a [(String, &'static str, String, Span)],
+    /// The tables that the statement reads, as far as they are known.
+    pub tables: &'a [Arc<CatalogTable>],
 }
 
 /// Our error for one of DataFusion's.
@@ -130,12 +134,33 @@ fn unknown_column(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error
         None => column.name.clone(),
     };
     let columns = names.join(", ");
-    let error = if near.is_empty() {
+    let error = if let Some(error) = message_value(&column.name, scene) {
+        error
+    } else if near.is_empty() {
         Error::new(&codes::UNKNOWN_COLUMN_LIST, &[("name", &shown), ("columns", &columns)])
     } else {
         Error::new(&codes::UNKNOWN_COLUMN, &[("name", &shown), ("nearest", &near.join(", ")), ("columns", &columns)])
     };
     at_column(error, qualifier.as_deref(), &column.name, scene)
+}
+
+/// The error for `value` of a table whose rows are messages with a key and a value.
+fn message_value(name: &str, scene: &Scene<'_>) -> Option<Error> {
+    if !name.eq_ignore_ascii_case("value") {
+        return None;
+    }
+    let table = scene.tables.iter().find(|table| table.factory.name() == "upsert-kafka")?;
+    let definition = &table.definition;
+    let columns: Vec<&str> = definition.columns.iter().map(|column| column.name.as_str()).collect();
+    let option = |key| definition.options.get(key).unwrap_or("...");
+    let arguments: [(&'static str, &dyn std::fmt::Display); 5] = [
+        ("table", &definition.path.name),
+        ("name", &name),
+        ("columns", &columns.join(", ")),
+        ("topic", &option("topic")),
+        ("servers", &option("properties.bootstrap.servers")),
+    ];
+    Some(Error::new(&codes::MESSAGE_VALUE, &arguments))
 }
 
 fn at_column(error: Error, qualifier: Option<&str>, name: &str, scene: &Scene<'_>) -> Error {
@@ -147,15 +172,20 @@ fn at_column(error: Error, qualifier: Option<&str>, name: &str, scene: &Scene<'_
 
 /// Gives an error that knows a table or column by name its place.
 fn place(error: Error, scene: &Scene<'_>) -> Error {
-    if error.location().is_some() {
-        return error;
-    }
     let table = error.argument("name").or_else(|| error.argument("table"));
     let span = table
         .and_then(|name| scene.places.find_table(name))
         .or_else(|| error.argument("column").and_then(|name| scene.places.find_column(None, name)));
-    match span {
+    let error = match span {
         Some(span) => locate(error, scene.positions, span),
         None => error,
+    };
+    if error.code() != codes::NOT_TIME_ATTRIBUTE.code {
+        return error;
     }
+    // Functions know columns only: the table is the one of FROM that has the column.
+    let column = error.argument("column").unwrap_or_default();
+    let table = scene.tables.iter().find(|table| table.row.index_of(column).is_some());
+    let name = table.map_or("...", |table| table.definition.path.name.as_str());
+    error.with("table", name)
 }

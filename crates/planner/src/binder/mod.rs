@@ -58,12 +58,15 @@ impl<'a> Binder<'a> {
         rewriter.rewrite(query.as_mut())?;
         let Rewriter { literals, hidden_aliases, warnings, .. } = rewriter;
         self.warnings.borrow_mut().extend(warnings);
-        let scene = Scene { places: &places, positions: self.positions, hidden_aliases: &hidden_aliases };
         let provider = Provider::new(self, literals);
         SqlToRel::new_with_options(&provider, parser_options())
             .sql_statement_to_plan(ast::Statement::Query(query))
             .and_then(|plan| analyze::analyze(plan, &self.functions))
-            .map_err(|error| errors::translate(error, &scene))
+            .map_err(|error| {
+                let (tables, positions) = (provider.tables.borrow(), self.positions);
+                let scene = Scene { places: &places, positions, hidden_aliases: &hidden_aliases, tables: &tables };
+                errors::translate(error, &scene)
+            })
     }
 
     /// Binds an expression over the columns of a row.
@@ -75,7 +78,7 @@ impl<'a> Binder<'a> {
         let places = Places::default();
         let mut rewriter = Rewriter::new(self.positions, &places);
         rewriter.rewrite(&mut expr)?;
-        let scene = Scene { places: &places, positions: self.positions, hidden_aliases: &[] };
+        let scene = Scene { places: &places, positions: self.positions, hidden_aliases: &[], tables: &[] };
         let provider = Provider::new(self, rewriter.literals);
         let bind = || -> Result<Expr, DataFusionError> {
             let schema = DFSchema::try_from(crate::bridge::typed_schema(row).as_ref().clone())?;
@@ -131,7 +134,7 @@ impl<'a> Binder<'a> {
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
     optimize::optimize(plan).map_err(|error| {
         let places = Places::default();
-        errors::translate(error, &Scene { places: &places, positions: None, hidden_aliases: &[] })
+        errors::translate(error, &Scene { places: &places, positions: None, hidden_aliases: &[], tables: &[] })
     })
 }
 

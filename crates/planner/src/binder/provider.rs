@@ -6,7 +6,7 @@ use super::rewrite::FIELD_FUNCTION;
 use super::windows::FlinkRelations;
 use crate::bridge::{aggregate_udf, external, scalar_udf};
 use crate::cast::CastFunction;
-use crate::catalog::CatalogObject;
+use crate::catalog::{CatalogObject, CatalogTable};
 use crate::literal::Literal;
 use crate::table_source::CatalogTableSource;
 use crate::time_functions::hidden_function;
@@ -20,6 +20,7 @@ use datafusion_expr::planner::{
 use datafusion_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, TableSource, WindowUDF};
 use std::any::Any;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use syntax::ast::BinaryOperator;
@@ -27,6 +28,8 @@ use syntax::ast::BinaryOperator;
 /// The context of one statement.
 pub struct Provider<'a> {
     binder: &'a Binder<'a>,
+    /// The tables that the statement reads, for errors.
+    pub tables: RefCell<Vec<Arc<CatalogTable>>>,
     literals: HashMap<String, Arc<ScalarUDF>>,
     planners: Vec<Arc<dyn ExprPlanner>>,
     relations: Vec<Arc<dyn RelationPlanner>>,
@@ -40,6 +43,7 @@ impl<'a> Provider<'a> {
         options.sql_parser.enable_ident_normalization = false;
         Provider {
             binder,
+            tables: RefCell::default(),
             literals,
             planners: vec![Arc::new(Operators { context: binder.functions.clone() })],
             relations: vec![Arc::new(FlinkRelations::new(binder.functions.clone()))],
@@ -66,6 +70,7 @@ impl ContextProvider for Provider<'_> {
         match self.binder.catalogs.object(&path).map_err(external)? {
             CatalogObject::Table(table) => {
                 crate::table::check_readable(table).map_err(external)?;
+                self.tables.borrow_mut().push(table.clone());
                 Ok(Arc::new(CatalogTableSource::new(table.clone())))
             }
             CatalogObject::View(view) => {

@@ -314,7 +314,14 @@ impl<'a> Rewriter<'a> {
         }
         let is_cast = name.starts_with(CAST_PREFIX) || name.starts_with(TRY_CAST_PREFIX);
         if !is_cast && !is_known_function(&name) {
-            return Err(unknown_function(&name));
+            // USER and its likes are functions without parentheses in the standard; scripts mean a column.
+            return match (&function.args, function.name.0.first().and_then(|part| part.as_ident())) {
+                (FunctionArguments::None, Some(word)) => {
+                    self.places.column(std::slice::from_ref(word));
+                    Ok(Expr::Identifier(word.clone()))
+                }
+                _ => Err(unknown_function(&name)),
+            };
         }
         let span = function.name.span();
         let mut ident = Ident::with_quote('`', name);

@@ -62,30 +62,34 @@ fn needs_update_before(kind: &NodeKind, readers_do: bool) -> bool {
     }
 }
 
-/// The operator that makes a plan update its rows, for messages: the one nearest to `node`.
-pub fn updating_operator(drafts: &[Draft], modes: &[ChangelogMode], node: NodeId) -> String {
+/// The operator that makes a plan update its rows: the one nearest to `node`.
+pub fn updating_node(drafts: &[Draft], modes: &[ChangelogMode], node: NodeId) -> Option<NodeId> {
     let mut node = node;
     loop {
         let draft = &drafts[node].node;
-        match &draft.kind {
-            NodeKind::Scan(scan) => return format!("the scan of table {}", scan.table),
-            NodeKind::GroupAggregate(group) => {
-                let input = draft.inputs.first().map(|edge| drafts[edge.node].node.output.row.fields());
-                let name = |key: &usize| input.and_then(|fields| fields.get(*key)).map_or("?", |field| &field.name);
-                let keys: Vec<&str> = group.keys.iter().map(name).collect();
-                return match keys.as_slice() {
-                    [] => "the aggregate over all rows".into(),
-                    keys => format!("GROUP BY {}", keys.join(", ")),
-                };
+        if matches!(draft.kind, NodeKind::Scan(_) | NodeKind::GroupAggregate(_) | NodeKind::ChangelogNormalize(_)) {
+            return Some(node);
+        }
+        node = draft.inputs.iter().find(|edge| !modes[edge.node].is_append_only())?.node;
+    }
+}
+
+/// [`updating_node`] for messages.
+pub fn updating_operator(drafts: &[Draft], modes: &[ChangelogMode], node: NodeId) -> String {
+    let Some(node) = updating_node(drafts, modes, node) else { return "the query".into() };
+    let draft = &drafts[node].node;
+    match &draft.kind {
+        NodeKind::Scan(scan) => format!("the scan of table {}", scan.table),
+        NodeKind::GroupAggregate(group) => {
+            let input = draft.inputs.first().map(|edge| drafts[edge.node].node.output.row.fields());
+            let name = |key: &usize| input.and_then(|fields| fields.get(*key)).map_or("?", |field| &field.name);
+            let keys: Vec<&str> = group.keys.iter().map(name).collect();
+            match keys.as_slice() {
+                [] => "the aggregate over all rows".into(),
+                keys => format!("GROUP BY {}", keys.join(", ")),
             }
-            NodeKind::ChangelogNormalize(_) => return "the changelog of the source".into(),
-            _ => {}
         }
-        let updating = draft.inputs.iter().find(|edge| !modes[edge.node].is_append_only());
-        match updating {
-            Some(edge) => node = edge.node,
-            None => return "the query".into(),
-        }
+        _ => "the changelog of the source".into(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::LowerContext;
 use super::scan::Reads;
+use super::snapshot_filter::Operation;
 use crate::expression::{self, Compiled, Tree};
 use base::changelog::ChangelogMode;
 use base::expression::HiddenColumn;
@@ -73,6 +74,10 @@ pub struct Builder<'a> {
     pub drafts: Vec<Draft>,
     /// What all queries together read of each table.
     pub reads: BTreeMap<String, Reads>,
+    /// Scans that give the operation of a change.
+    pub operations: Vec<Operation>,
+    /// Things worth saying that came up.
+    pub warnings: Vec<Error>,
     /// Numbers the calls of random functions.
     pub random_calls: Cell<usize>,
     made: HashMap<String, NodeId>,
@@ -97,7 +102,15 @@ pub fn column_identity(text: String) -> String {
 impl<'a> Builder<'a> {
     /// An empty plan.
     pub fn new(context: &'a LowerContext, reads: BTreeMap<String, Reads>) -> Builder<'a> {
-        Builder { context, drafts: Vec::new(), reads, random_calls: Cell::new(0), made: HashMap::new() }
+        Builder {
+            context,
+            drafts: Vec::new(),
+            reads,
+            operations: Vec::new(),
+            warnings: Vec::new(),
+            random_calls: Cell::new(0),
+            made: HashMap::new(),
+        }
     }
 
     /// The output of a node.
@@ -155,10 +168,14 @@ impl<'a> Builder<'a> {
 
     /// `relation` behind a filter: a tree over its columns.
     pub fn filter(&mut self, mut relation: Relation, condition: &Tree) -> Relation {
-        match condition.over(&relation.projection) {
-            Tree::And(parts) => relation.conditions.extend(parts),
-            tree => relation.conditions.push(tree),
+        let parts = match condition.over(&relation.projection) {
+            Tree::And(parts) => parts,
+            tree => vec![tree],
+        };
+        for part in &parts {
+            self.check_snapshot(relation.node, part);
         }
+        relation.conditions.extend(parts);
         relation
     }
 

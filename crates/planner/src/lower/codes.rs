@@ -91,5 +91,24 @@ pub const SINK_WIDTH: ErrorCode = ErrorCode {
     },
 };
 
+/// A filter over the operation that loses the snapshot (warning).
+pub const SNAPSHOT_FILTER: ErrorCode = ErrorCode {
+    code: "HW-P505",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the condition on {column} leaves out the initial snapshot of table {table}",
+        why: "rows that a snapshot has read have {column} = 'r', and {condition} does not take them: what was there before \
+              the first change never reaches the sink",
+        fix: "take them as well: {column} IN ('c', 'u', 'd', 'r'); or leave the condition out",
+    },
+    zh: Text {
+        what: "{column} 上的条件丢掉了表 {table} 的初始快照",
+        why: "快照（snapshot）读到的行 {column} = 'r'，而 {condition} 不包含它：第一次变更之前就存在的数据不会到达 sink",
+        fix: "请一并包含：{column} IN ('c', 'u', 'd', 'r')；或去掉该条件",
+    },
+};
+
 /// Every code of this file.
-pub const CODES: &[&ErrorCode] = &[&WINDOW_TIME, &WINDOW_TIME_TYPE, &WINDOW_TIME_LOST, &UPSERT_SOURCE_KEY, &SINK_WIDTH];
+pub const CODES: &[&ErrorCode] =
+    &[&WINDOW_TIME, &WINDOW_TIME_TYPE, &WINDOW_TIME_LOST, &UPSERT_SOURCE_KEY, &SINK_WIDTH, &SNAPSHOT_FILTER];

@@ -81,8 +81,8 @@ impl ConnectorFactory for TestConnector {
 struct Nothing;
 
 impl SourceProvider for Nothing {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn reader(&self, _instance: Instance, _restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
@@ -91,8 +91,8 @@ impl SourceProvider for Nothing {
 }
 
 impl SinkProvider for Nothing {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, _instance: Instance, _restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {

@@ -9,6 +9,7 @@ pub mod codes;
 mod query;
 mod scan;
 mod sink;
+mod snapshot_filter;
 mod unsupported;
 
 use crate::catalog::CatalogTable;
@@ -72,7 +73,7 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     for query in &queries {
         sinks.push(builder.sink(query)?);
     }
-    let mut warnings = Vec::new();
+    let mut warnings = std::mem::take(&mut builder.warnings);
     let natural = changelog::natural_modes(&builder.drafts);
     let mut demands = Vec::with_capacity(sinks.len());
     for sink in &sinks {

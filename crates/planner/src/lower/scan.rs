@@ -10,6 +10,7 @@ use base::connector::{ScanSpec, SourceDescription};
 use base::plan::{
     Calc, ChangelogNormalize, Distribution, Edge, Node, NodeId, NodeKind, Output, Scan, WatermarkStrategy,
 };
+use base::watermark_options::WatermarkOptions;
 use base::{ChangelogMode, ColumnKind, Error, Field, ObjectPath, Result, RowKind, RowType};
 use datafusion_common::DFSchema;
 use datafusion_common::tree_node::TreeNodeRecursion;
@@ -21,7 +22,8 @@ use std::sync::Arc;
 /// What all queries of a job together read of one table.
 #[derive(Debug, Clone)]
 pub struct Reads {
-    table: Arc<CatalogTable>,
+    /// The table.
+    pub table: Arc<CatalogTable>,
     columns: BTreeSet<usize>,
 }
 
@@ -170,6 +172,7 @@ impl Builder<'_> {
         let strategy = watermark.as_ref().map_or(String::new(), |one| one.expression.digest());
         let rows = short_hash(&format!("{} {options:?} {strategy}", table.definition.path));
         let provider = table.factory.source(&table.definition, &spec, &self.context.connector)?;
+        let options = WatermarkOptions::from_options(&table.definition.options)?;
         let key: Option<Vec<usize>> = table
             .primary_key()
             .iter()
@@ -191,13 +194,17 @@ impl Builder<'_> {
                     watermark,
                     bounded: source.bounded,
                     parallelism_max,
+                    idle_timeout: options.idle_timeout,
+                    alignment: options.alignment,
                 }),
                 inputs: Vec::new(),
                 output: Output { row, changelog: source.changelog, upsert_keys: key.into_iter().collect() },
             },
         };
         // Providers are made again for every reader of the table; the first one is kept.
-        Ok(self.push(draft, true))
+        let node = self.push(draft, true);
+        self.note_operation(node, table, output);
+        Ok(node)
     }
 
     fn watermark(

@@ -133,8 +133,11 @@ impl Builder<'_> {
             return Ok(Demand { node, update_before: false });
         }
         let sink_key = column_list(primary_key);
-        let inner = keys.iter().find(|key| key.iter().all(|column| primary_key.contains(column)));
+        let inner = inner_key(keys, primary_key);
+        let updating = changelog::updating_node(&self.drafts, modes, node).map(|node| &self.drafts[node].node.kind);
         match (inner, keys.first()) {
+            // A row of the source that moves to another key is a row that moves: nobody expects it to stay.
+            (Some(_), _) if !matches!(updating, Some(NodeKind::GroupAggregate(_))) => {}
             (Some(key), _) => {
                 let query_key = if key.is_empty() { "()".to_string() } else { column_list(key) };
                 let suggestion = format!("GROUP BY {}", self.grouping(relation, primary_key, key).join(", "));
@@ -148,6 +151,8 @@ impl Builder<'_> {
                     ],
                 ));
             }
+            // EXPLAIN says what it costs that the source has no key.
+            (None, None) if matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table)) => {}
             (None, None) => {
                 warnings.push(Error::new(&own::UNKNOWN_QUERY_KEY, &[("table", &name), ("sink_key", &sink_key)]));
             }
@@ -160,6 +165,12 @@ impl Builder<'_> {
             }
         }
         Ok(Demand { node, update_before: true })
+    }
+
+    /// Whether a table that is read has a primary key.
+    fn has_key(&self, table: &str) -> bool {
+        let mut definitions = self.reads.values().map(|reads| &reads.table.definition);
+        definitions.any(|definition| table_name(&definition.path) == table && !definition.primary_key.is_empty())
     }
 
     /// The GROUP BY that would give one row per sink key.
@@ -181,6 +192,11 @@ impl Builder<'_> {
         let rest = primary_key.iter().filter(|column| !query_key.contains(column));
         query_key.iter().chain(rest).map(text).collect()
     }
+}
+
+/// The smallest key of the query that is part of the sink's.
+fn inner_key<'k>(keys: &'k [Vec<usize>], primary_key: &[usize]) -> Option<&'k Vec<usize>> {
+    keys.iter().filter(|key| key.iter().all(|column| primary_key.contains(column))).min_by_key(|key| key.len())
 }
 
 fn same_set(left: &[usize], right: &[usize]) -> bool {
@@ -217,9 +233,11 @@ pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerC
                 .map(|(index, _)| index)
                 .collect();
             let spread = below.spread.as_ref().is_some_and(|spread| spread.iter().all(|one| primary_key.contains(one)));
+            // All changes of a row of the query stay together, in order, even if they move it to another sink key.
+            let key = inner_key(&below.node.output.upsert_keys, &primary_key).filter(|key| !key.is_empty());
             let distribution = match primary_key.is_empty() || spread {
                 true => Distribution::Forward,
-                false => Distribution::Hash(primary_key.clone()),
+                false => Distribution::Hash(key.unwrap_or(&primary_key).clone()),
             };
             let sink = Sink {
                 table: table_name(&table.definition.path),

@@ -209,3 +209,122 @@ fn a_key_that_follows_from_the_window_is_computed_behind_the_aggregate() {
         ],
     );
 }
+
+#[test]
+fn a_word_that_is_no_function_here_is_a_column() {
+    let sql = "CREATE TABLE orders (`user` STRING, v INT) WITH ('connector'='test'); EXPLAIN SELECT user, SUM(v) FROM orders \
+               GROUP BY user";
+    let Outcome::Text(text) = execute(&mut session(), sql).unwrap().outcome else { panic!() };
+    assert!(text.contains("GroupAggregate(groupBy=[user], select=[user, SUM(v)]"), "{text}");
+    let error = execute(&mut session(), "SELECT user, SUM(amount) FROM Orders GROUP BY user").unwrap_err();
+    assert_eq!(error.argument("name"), Some("Orders"), "{error}");
+}
+
+const CHANGES: &str = "
+CREATE TABLE users (id INT, item INT, op STRING METADATA FROM 'value.op' VIRTUAL, PRIMARY KEY (id) NOT ENFORCED)
+    WITH ('connector'='test', 'changelog'='all');
+CREATE TABLE unkeyed (id INT, item INT) WITH ('connector'='test', 'changelog'='all');
+CREATE TABLE same (id INT, item INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='test');
+CREATE TABLE wider (id INT, item INT, PRIMARY KEY (id, item) NOT ENFORCED) WITH ('connector'='test');
+";
+
+fn changes(sql: &str) -> (String, Vec<base::Error>) {
+    let executed = execute(&mut session(), &format!("{CHANGES} EXPLAIN {sql}")).unwrap();
+    match executed.outcome {
+        Outcome::Text(text) => (text, executed.warnings),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_changelog_with_a_key_reaches_a_sink_of_that_key_without_old_rows() {
+    let (text, warnings) = changes("INSERT INTO same SELECT id, item FROM users");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert!(
+        text.starts_with("Sink(table=[same], fields=[id, item], primaryKey=[id], changelogMode=[I,UA,D])"),
+        "{text}"
+    );
+    assert!(text.contains("key: (id) is a key of the query"), "{text}");
+    assert!(text.contains("changelogMode=[I,UB,UA,D], upsertKeys=[(id)])"), "no normalisation: {text}");
+    assert!(!text.contains("ChangelogNormalize"), "{text}");
+}
+
+#[test]
+fn a_sink_key_with_more_columns_gets_old_rows_and_keeps_the_changes_of_a_source_key_together() {
+    let (text, warnings) = changes("INSERT INTO wider SELECT id, item FROM users WHERE op IN ('c', 'u', 'd', 'r')");
+    assert!(warnings.is_empty(), "a row of the source that moves is no surprise: {warnings:?}");
+    assert!(
+        text.starts_with("Sink(table=[wider], fields=[id, item], primaryKey=[id, item], changelogMode=[I,UB,UA,D])"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the query has one row per (id), not per (id, item); the row with the earlier key is deleted")
+    );
+    assert!(text.contains("Exchange(distribution=[hash[id]])"), "{text}");
+}
+
+#[test]
+fn a_source_without_a_key_is_explained() {
+    let (text, warnings) = changes("INSERT INTO same SELECT id, item FROM unkeyed");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    for part in
+        ["the key of the query is unknown", "PRIMARY KEY", "deleting one deletes both", "changelogMode=[I,UB,UA,D]"]
+    {
+        assert!(text.contains(part), "{text}\nlacks {part}");
+    }
+    let (_, warnings) = changes("INSERT INTO same SELECT item, item FROM users");
+    assert_eq!(warnings[0].code(), "HW-P523", "the query has lost the key");
+}
+
+#[test]
+fn a_condition_on_the_operation_that_loses_the_snapshot_is_a_warning() {
+    for (condition, warned) in [
+        ("op IN ('c', 'u', 'd')", true),
+        ("op = 'c'", true),
+        ("op = 'c' OR op = 'u'", true),
+        ("id > 3 AND op IN ('u')", true),
+        ("op LIKE 'd'", true),
+        ("op IN ('c', 'u', 'd', 'r')", false),
+        ("op <> 'r'", false),
+        ("op <> 'd'", false),
+        ("op = 'r'", false),
+        ("op IS NOT NULL", false),
+        ("op = 'x'", false),
+        ("id > 3", false),
+    ] {
+        let (_, warnings) = changes(&format!("INSERT INTO wider SELECT id, item FROM users WHERE {condition}"));
+        let codes: Vec<&str> = warnings.iter().map(base::Error::code).collect();
+        assert_eq!(codes, if warned { vec!["HW-P505"] } else { vec![] }, "{condition}");
+    }
+}
+
+#[test]
+fn watermark_options_of_a_table_reach_its_scan() {
+    let table = |options: &str, watermark: &str| {
+        let sql = format!(
+            "CREATE TABLE w (ts TIMESTAMP(3){watermark}) WITH ('connector'='test', {options}); EXPLAIN SELECT ts FROM w"
+        );
+        execute(&mut session(), &sql).map(|executed| match executed.outcome {
+            Outcome::Text(text) => text,
+            other => panic!("{other:?}"),
+        })
+    };
+    let clause = ", WATERMARK FOR ts AS ts";
+    let text = table("'scan.watermark.idle-timeout'='7 s', 'scan.watermark.emit.strategy'='on-event'", clause).unwrap();
+    assert!(text.contains("a split that is silent for 7 s does not hold the watermark back"), "{text}");
+    let group = "'scan.watermark.alignment.group'='g', 'scan.watermark.alignment.max-drift'='30 s'";
+    let text = table(group, clause).unwrap();
+    assert!(text.contains("waits while it is more than 30 s ahead of the slowest source of group g"), "{text}");
+    for (options, code) in [
+        ("'scan.watermark.alignment.group'='g'", "HW-C002"),
+        ("'scan.watermark.idle-timeout'='soon'", "HW-C003"),
+        ("'scan.watermark.emit.strategy'='never'", "HW-C003"),
+    ] {
+        let error = table(options, clause).unwrap_err();
+        assert_eq!(error.code(), code, "{options}");
+        assert!(error.location().is_some());
+    }
+    let error = table("'scan.watermark.idle-timeout'='7 s'", "").unwrap_err();
+    assert_eq!(error.code(), "HW-P058");
+    assert!(error.to_string().contains("WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"), "{error}");
+}

@@ -8,6 +8,7 @@ use crate::bridge::external;
 use crate::catalog::CatalogTable;
 use crate::codes;
 use crate::session::Session;
+use crate::table_codes;
 use base::nearest::nearest;
 use base::table::Column;
 use base::{ColumnKind, Error, LogicalType, Result, SqlType};
@@ -68,7 +69,7 @@ fn check_writable(table: &CatalogTable) -> Result<()> {
         let ColumnKind::Metadata { key, .. } = &column.kind else { continue };
         if offered.iter().any(|metadata| metadata.key == *key && !metadata.writable) {
             return Err(Error::new(
-                &codes::METADATA_READ_ONLY,
+                &table_codes::METADATA_READ_ONLY,
                 &[
                     ("column", &column.name),
                     ("key", key),

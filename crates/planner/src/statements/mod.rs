@@ -4,6 +4,7 @@ mod definitions;
 mod insert;
 mod jobs;
 mod options;
+pub mod placeholder;
 mod show;
 mod show_create;
 

@@ -6,7 +6,7 @@ use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 use base::connector::*;
 use base::key::{groups_of_instance, hash_columns, key_group};
 use base::types::{LogicalType, RowType, SqlType};
-use base::{BoxFuture, ChangelogBatch, Epoch, Error, Expression, Field, Result};
+use base::{BoxFuture, ChangelogBatch, Epoch, Error, Expression, Field, Result, RowKind};
 use state::OperatorSnapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
@@ -80,13 +80,15 @@ pub struct Replay {
     permits: Arc<Semaphore>,
     ends: bool,
     fails_at: Option<i64>,
+    kind: fn(&Row) -> RowKind,
     pub completed: Arc<AtomicUsize>,
 }
 
 impl Replay {
     pub fn new(splits: Vec<Vec<Row>>, batch_rows: usize) -> Replay {
         let permits = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
-        Replay { splits, batch_rows, permits, ends: true, fails_at: None, completed: Arc::default() }
+        let kind = |_: &Row| RowKind::Insert;
+        Replay { splits, batch_rows, permits, ends: true, fails_at: None, kind, completed: Arc::default() }
     }
 
     /// Only as many batches as there are permits.
@@ -107,14 +109,20 @@ impl Replay {
         self
     }
 
+    /// Gives each row the kind that `kind` says.
+    pub fn of_kinds(mut self, kind: fn(&Row) -> RowKind) -> Replay {
+        self.kind = kind;
+        self
+    }
+
     pub fn permits(&self) -> Arc<Semaphore> {
         self.permits.clone()
     }
 }
 
 impl SourceProvider for Replay {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self, _: &'a [SplitState]) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn reader(&self, instance: Instance, restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
@@ -131,6 +139,7 @@ impl SourceProvider for Replay {
             permits: self.permits.clone(),
             ends: self.ends,
             fails_at: self.fails_at,
+            kind: self.kind,
             turn: 0,
             records: 0,
             completed: self.completed.clone(),
@@ -156,6 +165,7 @@ struct ReplayReader {
     permits: Arc<Semaphore>,
     ends: bool,
     fails_at: Option<i64>,
+    kind: fn(&Row) -> RowKind,
     turn: usize,
     records: u64,
     completed: Arc<AtomicUsize>,
@@ -188,7 +198,8 @@ impl ReplayReader {
         }
         self.records += batch.len() as u64;
         split.offset = end;
-        Ok(SourceEvent::Batch { split: split.id.clone(), batch: ChangelogBatch::inserts(records(batch)) })
+        let batch = ChangelogBatch::new(records(batch), batch.iter().map(self.kind).collect::<Vec<_>>());
+        Ok(SourceEvent::Batch { split: split.id.clone(), batch })
     }
 }
 
@@ -266,8 +277,8 @@ impl Memory {
 }
 
 impl SinkProvider for Memory {
-    fn start<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+    fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     fn writer(&self, instance: Instance, _restored: &[Vec<u8>]) -> Result<Box<dyn SinkWriter>> {
