@@ -101,7 +101,7 @@ pub fn decode_with_arrow_json(path: &Path) -> Result<u64, String> {
 const TUMBLE: &str = "
 CREATE TABLE bid (auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, `dateTime` TIMESTAMP(3), extra STRING,
     WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '${FILE}', 'format' = 'json');
+WITH (${SOURCE}, 'format' = 'json');
 CREATE TABLE out_table (window_start TIMESTAMP(3), auction BIGINT, bids BIGINT, total BIGINT, highest BIGINT) WITH ('connector' = 'blackhole');
 INSERT INTO out_table
 SELECT TUMBLE_START(`dateTime`, INTERVAL '1' MINUTE), auction, COUNT(*), SUM(price), MAX(price)
@@ -111,8 +111,13 @@ FROM bid GROUP BY auction, TUMBLE(`dateTime`, INTERVAL '1' MINUTE);";
 ///
 /// # Errors
 /// Whatever the job failed with.
-pub fn run_tumble(path: &Path, parallelism: usize) -> Result<u64, String> {
-    let text = TUMBLE.replace("${FILE}", &path.display().to_string());
+pub fn run_file_tumble(path: &Path, parallelism: usize) -> Result<u64, String> {
+    run_tumble(&format!("'connector' = 'filesystem', 'path' = '{}'", path.display()), parallelism)
+}
+
+/// Runs JSON records from `source`, the options of a connector -> one-minute tumble -> blackhole.
+pub(crate) fn run_tumble(source: &str, parallelism: usize) -> Result<u64, String> {
+    let text = TUMBLE.replace("${SOURCE}", source);
     let (connectors, formats) = crate::registries();
     let mut session = Session::new(Environment {
         connectors: Arc::new(connectors),
@@ -157,11 +162,10 @@ pub fn own_usage(rows: u64) -> Usage {
 ///
 /// # Errors
 /// A part that fails.
-pub fn measure(part: &str, file: &Path, parallelism: usize) -> Result<Usage, String> {
+pub fn measure(part: &str, input: &str, parallelism: usize) -> Result<Usage, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
-        .args(["bench-part", part, &parallelism.to_string()])
-        .arg(file)
+        .args(["bench-part", part, &parallelism.to_string(), input])
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {

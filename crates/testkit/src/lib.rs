@@ -3,6 +3,7 @@
 //! Only tests use this crate; it may see every other one.
 
 pub mod bench;
+pub mod bench_kafka;
 pub mod child;
 pub mod docs;
 pub mod oracle;

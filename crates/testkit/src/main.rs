@@ -3,10 +3,10 @@
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use testkit::bench;
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
+use testkit::{bench, bench_kafka};
 
 #[derive(Debug, Parser)]
 #[command(name = "hw-testkit", version, about = "Tests of Highwater: recorded cases, scenarios, services, benchmarks")]
@@ -38,7 +38,7 @@ enum Command {
     Bench(BenchArgs),
     /// One measured part of a benchmark
     #[command(hide = true)]
-    BenchPart { part: String, parallelism: usize, file: PathBuf },
+    BenchPart { part: String, parallelism: usize, input: String },
 }
 
 #[derive(Debug, clap::Args)]
@@ -55,6 +55,9 @@ struct BenchArgs {
     /// Repetitions of each side, in turn
     #[arg(long, default_value_t = 3)]
     repetitions: usize,
+    /// The job on a Kafka topic, against the client's own loop plus the job on the file
+    #[arg(long)]
+    kafka: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -119,7 +122,7 @@ fn main() -> ExitCode {
         Command::Services { names } => finish(run_services(&names)),
         Command::Play(args) => finish(run_play(args)),
         Command::Bench(args) => finish(run_bench(&args)),
-        Command::BenchPart { part, parallelism, file } => finish(run_part(&part, parallelism, &file)),
+        Command::BenchPart { part, parallelism, input } => finish(run_part(&part, parallelism, &input)),
         Command::Oracle(args) => {
             let only = match args.only.as_deref().map(regex::Regex::new).transpose() {
                 Ok(only) => only,
@@ -202,10 +205,12 @@ fn run_play(args: PlayArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn run_part(part: &str, parallelism: usize, file: &Path) -> Result<(), String> {
+fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {
     let rows = match part {
-        "arrow-json" => bench::decode_with_arrow_json(file)?,
-        "tumble" => bench::run_tumble(file, parallelism)?,
+        "arrow-json" => bench::decode_with_arrow_json(Path::new(input))?,
+        "tumble" => bench::run_file_tumble(Path::new(input), parallelism)?,
+        "topic-alone" => bench_kafka::consume_alone(input)?,
+        "topic-tumble" => bench_kafka::run_topic_tumble(input, parallelism)?,
         other => return Err(format!("no part {other}")),
     };
     let usage = bench::own_usage(rows);
@@ -223,6 +228,10 @@ fn run_bench(args: &BenchArgs) -> Result<(), String> {
             file
         }
     };
+    if args.kafka {
+        return run_kafka_bench(args, &file);
+    }
+    let file = file.display().to_string();
     let mut ratios = Vec::new();
     for repetition in 1..=args.repetitions {
         let decode = bench::measure("arrow-json", &file, 1)?;
@@ -241,7 +250,40 @@ fn run_bench(args: &BenchArgs) -> Result<(), String> {
         );
         ratios.push(ratio);
     }
+    print_median(ratios);
+    Ok(())
+}
+
+fn run_kafka_bench(args: &BenchArgs, file: &Path) -> Result<(), String> {
+    let kafka = Kafka::launch(KafkaOptions::default())?;
+    kafka.client()?.create_topic(bench_kafka::TOPIC, 1, &[])?;
+    let address = kafka.address();
+    let records = bench_kafka::produce_lines(file, &address)?;
+    let file = file.display().to_string();
+    let mut ratios = Vec::new();
+    for repetition in 1..=args.repetitions {
+        let alone = bench::measure("topic-alone", &address, 1)?;
+        let tumble = bench::measure("tumble", &file, args.parallelism)?;
+        let topic = bench::measure("topic-tumble", &address, args.parallelism)?;
+        if [alone.rows, tumble.rows, topic.rows] != [records; 3] {
+            return Err(format!("of {records}: {} {} {} rows read", alone.rows, tumble.rows, topic.rows));
+        }
+        let per_row = |usage: bench::Usage| usage.cpu_seconds * 1e6 / usage.rows as f64;
+        let ratio = topic.cpu_seconds / (alone.cpu_seconds + tumble.cpu_seconds);
+        println!(
+            "run {repetition}: client alone {:.3} us/row, file tumble {:.3}, topic tumble {:.3}, {:.0} MB; ratio {ratio:.2}",
+            per_row(alone),
+            per_row(tumble),
+            per_row(topic),
+            topic.peak_mb
+        );
+        ratios.push(ratio);
+    }
+    print_median(ratios);
+    Ok(())
+}
+
+fn print_median(mut ratios: Vec<f64>) {
     ratios.sort_by(f64::total_cmp);
     println!("median ratio {:.2}", ratios[ratios.len() / 2]);
-    Ok(())
 }

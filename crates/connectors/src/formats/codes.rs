@@ -179,13 +179,13 @@ pub const NO_OLD_ROW: ErrorCode = ErrorCode {
     retry: false,
     en: Text {
         what: "the '{field}' of a record with {operation_field} '{operation}' is null, so the old content of the row is not known",
-        why: "a changelog takes the old row away before it adds the new one; Debezium's Postgres connector sends old rows only for tables with REPLICA IDENTITY FULL; the record is: {record}",
-        fix: "run ALTER TABLE ... REPLICA IDENTITY FULL in the database, or set '{format}.ignore-parse-errors' = 'true' to leave such records out (they are counted)",
+        why: "a changelog takes the old row away before it adds the new one; {sender} sends whole old rows only after {command}; the record is: {record}",
+        fix: "run {command}, or set '{format}.ignore-parse-errors' = 'true' to leave such records out (they are counted)",
     },
     zh: Text {
         what: "{operation_field} 为 '{operation}' 的记录中 '{field}' 为 null，因此不知道该行的旧内容",
-        why: "变更流先撤回旧行再加入新行；Debezium 的 Postgres 连接器只为设置了 REPLICA IDENTITY FULL 的表发送旧行；该记录为：{record}",
-        fix: "请在数据库中执行 ALTER TABLE ... REPLICA IDENTITY FULL，或设置 '{format}.ignore-parse-errors' = 'true' 跳过此类记录（会计数）",
+        why: "变更流先撤回旧行再加入新行；{sender} 只在执行 {command} 之后才发送完整的旧行；该记录为：{record}",
+        fix: "请执行 {command}，或设置 '{format}.ignore-parse-errors' = 'true' 跳过此类记录（会计数）",
     },
 };
 

@@ -29,6 +29,7 @@ pub fn register(registry: &mut FormatRegistry) {
     registry.register(Arc::new(cdc::DEBEZIUM));
     registry.register(Arc::new(cdc::CANAL));
     registry.register(Arc::new(cdc::MAXWELL));
+    registry.register(Arc::new(cdc::OGG));
 }
 
 /// Characters of a record that an error shows.

@@ -4,11 +4,12 @@ use super::compare::{Captured, CapturedResult, compare, materialise};
 use super::connector::{CaptureResults, OracleConnector, QUERY};
 use super::expected::{self, ErrorPhase, Expected, ExpectedResult};
 use super::feed::Feed;
+use super::files::compare_files;
 use super::{OracleOptions, Verdict, log};
 use base::clock::SystemClock;
 use planner::{Environment, Outcome, PlannedJob, Session};
 use runtime::{JobHandle, RuntimeOptions};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,7 +149,7 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
         case.captured.take();
         verdicts.extend(judge(index + 1, given, &expected, options));
     }
-    verdicts.extend(compare_files(out.path(), &expected));
+    verdicts.extend(compare_files(out.path(), &expected.files, options.compares_sequences()));
     Ok(verdicts)
 }
 
@@ -190,49 +191,4 @@ fn judge(statement: usize, given: Given, expected: &Expected, options: &OracleOp
 
 fn what(options: &OracleOptions) -> &'static str {
     if options.compares_sequences() { "sequence" } else { "table" }
-}
-
-/// Compares the files that sinks left. The order of lines is only fixed with one writer, so lines are compared sorted.
-fn compare_files(out: &Path, expected: &Expected) -> Vec<Verdict> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    collect_files(out, out, &mut found);
-    let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (path, body) in &expected.files {
-        wanted.entry(path.clone()).or_default().extend(body.lines().map(str::to_string));
-    }
-    let names: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
-    names
-        .into_iter()
-        .map(|name| {
-            let sorted = |files: &BTreeMap<String, Vec<String>>| {
-                let mut lines = files.get(name).cloned().unwrap_or_default();
-                lines.sort();
-                lines
-            };
-            let (wanted, found) = (sorted(&wanted), sorted(&found));
-            if wanted == found {
-                Verdict::pass(format!("file {name}"), "table")
-            } else {
-                Verdict::fail(format!("file {name}"), "table", format!("expected {wanted:?}; found {found:?}"))
-            }
-        })
-        .collect()
-}
-
-/// Files by path, with the part's name made equal: `json_default/part-X`.
-fn collect_files(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            collect_files(root, &path, found);
-            continue;
-        }
-        let relative = path.strip_prefix(root).unwrap_or(&path);
-        let name = match relative.file_name().and_then(|name| name.to_str()) {
-            Some(name) if name.starts_with("part-") => relative.with_file_name("part-X"),
-            _ => relative.to_path_buf(),
-        };
-        let lines = read(&path).lines().map(str::to_string).collect::<Vec<_>>();
-        found.entry(name.display().to_string()).or_default().extend(lines);
-    }
 }

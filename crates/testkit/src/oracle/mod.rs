@@ -11,6 +11,7 @@ mod connector;
 mod expected;
 mod exprs;
 mod feed;
+mod files;
 mod log;
 
 pub use connector::CaptureResults;

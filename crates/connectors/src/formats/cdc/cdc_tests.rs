@@ -120,6 +120,27 @@ fn maxwell_is_read_as_by_flink() {
 }
 
 #[test]
+fn ogg_is_read_as_by_flink() {
+    let lines = [
+        r#"{"table":"d.t","op_type":"I","op_ts":"2020-05-13 15:40:06.000000","current_ts":"2020-05-13T15:40:07.000000","pos":"00000000000000000000143","primary_keys":["id"],"after":{"id":1,"name":"a","w":1.5}}"#,
+        r#"{"before":null,"after":{"id":2,"name":"b","w":"2.50"},"op_type":"I"}"#,
+        r#"{"before":{"id":1,"name":"a","w":1.5},"after":{"id":1,"name":"z","w":1.5},"op_type":"U","tokens":{"R":"x"}}"#,
+        "",
+        r#"{"table":"d.t","op_type":"D","before":{"id":2,"name":"b","w":2.5}}"#,
+    ];
+    let decoded = decode(&OGG, PERSON, &[], &lines).expect("decoded");
+    let expected = [
+        r#"+I {"id":1,"name":"a","w":1.5}"#,
+        r#"+I {"id":2,"name":"b","w":2.5}"#,
+        r#"-U {"id":1,"name":"a","w":1.5}"#,
+        r#"+U {"id":1,"name":"z","w":1.5}"#,
+        r#"-D {"id":2,"name":"b","w":2.5}"#,
+    ];
+    assert_eq!(shown(&decoded.batch), expected);
+    assert_eq!(decoded.records, Some(vec![0, 1, 2, 2, 4]));
+}
+
+#[test]
 fn a_missing_old_value_is_kept_and_a_null_one_is_null() {
     let fields = "id INT, name STRING, r ROW<a INT, b INT>";
     let expected = [
@@ -176,12 +197,15 @@ fn the_order_of_the_envelope_does_not_matter() {
     let fields = "id INT NOT NULL, name STRING";
     let (old, new) = (r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#);
     let unfit = r#""before":{"id":"bad"}"#;
-    let cases: [(&Cdc, &[&str], Vec<String>); 9] = [
+    let cases: [(&Cdc, &[&str], Vec<String>); 12] = [
         (&DEBEZIUM, &[before, after, r#""op":"u""#], vec![format!("-U {old}"), format!("+U {new}")]),
         (&DEBEZIUM, &[before, after, r#""\u006fp":"\u0063""#], vec![format!("+I {new}")]),
         (&DEBEZIUM, &[unfit, after, r#""op":"r""#], vec![format!("+I {new}")]),
         (&DEBEZIUM, &[before, r#""op":"d""#], vec![format!("-D {old}")]),
         (&DEBEZIUM, &[before, after, r#""op":"d""#], vec![format!("-D {old}")]),
+        (&OGG, &[before, after, r#""op_type":"U""#], vec![format!("-U {old}"), format!("+U {new}")]),
+        (&OGG, &[unfit, after, r#""op_type":"\u0049""#], vec![format!("+I {new}")]),
+        (&OGG, &[before, after, r#""op_type":"D""#], vec![format!("-D {old}")]),
         (&MAXWELL, &[r#""data":{"id":2,"name":"b"}"#, r#""type":"delete""#], vec![format!("-D {new}")]),
         (
             &MAXWELL,
@@ -200,15 +224,19 @@ fn the_order_of_the_envelope_does_not_matter() {
 
 #[test]
 fn a_missing_half_fails_with_its_remedy() {
-    for (line, operation) in [
-        (r#"{"before":null,"after":{"id":1},"op":"u"}"#, "'u'"),
-        (r#"{"after":{"id":1},"op":"u"}"#, "'u'"),
-        (r#"{"before":null,"after":null,"op":"d"}"#, "'d'"),
+    let (postgres, goldengate) = ("ALTER TABLE ... REPLICA IDENTITY FULL", "ADD TRANDATA owner.table, ALLCOLS");
+    for (format, line, operation, command) in [
+        (&DEBEZIUM, r#"{"before":null,"after":{"id":1},"op":"u"}"#, "op 'u'", postgres),
+        (&DEBEZIUM, r#"{"after":{"id":1},"op":"u"}"#, "op 'u'", postgres),
+        (&DEBEZIUM, r#"{"before":null,"after":null,"op":"d"}"#, "op 'd'", postgres),
+        (&OGG, r#"{"after":{"id":1},"op_type":"U"}"#, "op_type 'U'", goldengate),
+        (&OGG, r#"{"before":null,"op_type":"D"}"#, "op_type 'D'", goldengate),
     ] {
-        let error = failure(&DEBEZIUM, "id INT", &[], line);
+        let error = failure(format, "id INT", &[], line);
         assert_eq!(error.code(), "HW-F011");
         let text = error.to_string();
-        for part in ["'before'", operation, "REPLICA IDENTITY FULL", "'debezium-json.ignore-parse-errors'"] {
+        let ignore = format!("'{}.ignore-parse-errors'", format.name());
+        for part in ["'before'", operation, command, &ignore] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -223,6 +251,9 @@ fn a_missing_half_fails_with_its_remedy() {
         (&MAXWELL, r#"{"type":"delete"}"#, "data"),
         (&MAXWELL, r#"{"type":"update","data":{"id":1}}"#, "old"),
         (&MAXWELL, "{}", "type"),
+        (&OGG, r#"{"before":{"id":1},"op_type":"I"}"#, "after"),
+        (&OGG, r#"{"before":{"id":1},"after":null,"op_type":"U"}"#, "after"),
+        (&OGG, r#"{"after":{"id":1},"op":"c"}"#, "op_type"),
     ] {
         let error = failure(format, "id INT", &[], line);
         assert_eq!((error.code(), error.argument("field")), ("HW-F012", Some(field)), "{line}");
@@ -238,6 +269,8 @@ fn unknown_operations_are_named() {
         (&CANAL, r#"{"type":"TRUNCATE","isDdl":true}"#, "\"TRUNCATE\""),
         (&CANAL, r#"{"data":[{"id":1}],"type":"insert"}"#, "\"insert\""),
         (&MAXWELL, r#"{"data":{"id":1},"type":"INSERT"}"#, "\"INSERT\""),
+        (&OGG, r#"{"after":{"id":1},"op_type":"T"}"#, "\"T\""),
+        (&OGG, r#"{"after":{"id":1},"op_type":"i"}"#, "\"i\""),
     ] {
         let error = failure(format, "id INT", &[], line);
         assert_eq!((error.code(), error.argument("operation")), ("HW-F013", Some(operation)), "{line}");
@@ -365,6 +398,11 @@ fn damaged_records_leave_the_others_alone() {
             "maxwell-json.ignore-parse-errors",
             r#"{"type":"update","data":{"id":2,"name":"b"},"old":{"id":1,"name":"a"}}"#,
         ),
+        (
+            &OGG,
+            "ogg-json.ignore-parse-errors",
+            r#"{"op_type":"U","before":{"id":1,"name":"a"},"after":{"id":2,"name":"b"}}"#,
+        ),
     ];
     let expected = [r#"-U {"id":1,"name":"a"}"#, r#"+U {"id":2,"name":"b"}"#].map(str::to_string);
     for (format, ignore, line) in cases {
@@ -477,6 +515,36 @@ fn canal_and_maxwell_metadata_is_read() {
 }
 
 #[test]
+fn ogg_metadata_is_read() {
+    let keys = ["event-timestamp", "ingestion-timestamp", "primary-keys", "table"];
+    let lines = [
+        r#"{"table":"D.T","op_type":"U","op_ts":"2020-05-13 15:40:06.000001","current_ts":"2020-05-13T15:40:07.123000","primary_keys":["id","k"],"before":{"id":1},"after":{"id":2}}"#,
+        r#"{"op_type":"D","before":{"id":3},"current_ts":null}"#,
+    ];
+    let rest = r#""event-timestamp":"2020-05-13 15:40:06.000001Z","ingestion-timestamp":"2020-05-13 15:40:07.123Z","primary-keys":["id","k"],"table":"D.T"}"#;
+    let none = r#""event-timestamp":null,"ingestion-timestamp":null,"primary-keys":null,"table":null}"#;
+    let expected =
+        [format!(r#"-U {{"id":1,{rest}"#), format!(r#"+U {{"id":2,{rest}"#), format!(r#"-D {{"id":3,{none}"#)];
+    for standard in ["SQL", "ISO-8601"] {
+        let pairs = [("ogg-json.timestamp-format.standard", standard)];
+        let decoded = read_metadata(&OGG, &pairs, &keys, &lines).expect("decoded");
+        assert_eq!(shown(&decoded.batch), expected);
+    }
+    let types: Vec<String> =
+        OGG.describe(&options(&[])).expect("described").metadata.iter().map(|(k, t)| format!("{k} {t}")).collect();
+    let expected = [
+        "table STRING",
+        "primary-keys ARRAY<STRING>",
+        "ingestion-timestamp TIMESTAMP_LTZ(6)",
+        "event-timestamp TIMESTAMP_LTZ(6)",
+    ];
+    assert_eq!(types, expected);
+    let bad = r#"{"op_type":"I","after":{"id":1},"op_ts":"yesterday"}"#;
+    let error = read_metadata(&OGG, &[], &keys, &[bad]).expect_err("a failure").error;
+    assert_eq!((error.code(), error.argument("column")), ("HW-F002", Some("event-timestamp")));
+}
+
+#[test]
 fn canal_leaves_out_other_tables() {
     let lines = [
         r#"{"data":[{"id":"1"}],"database":"shop","table":"orders_1","type":"INSERT"}"#,
@@ -530,6 +598,8 @@ fn changes_are_written_as_by_flink() {
     assert_eq!(written(&CANAL), [add, remove, add, remove].map(object));
     let (add, remove) = (r#"{"data":@,"type":"insert"}"#, r#"{"data":@,"type":"delete"}"#);
     assert_eq!(written(&MAXWELL), [add, remove, add, remove].map(object));
+    let (add, remove) = (r#"{"before":null,"after":@,"op_type":"I"}"#, r#"{"before":@,"after":null,"op_type":"D"}"#);
+    assert_eq!(written(&OGG), [add, remove, add, remove].map(object));
 
     let pairs = [
         ("debezium-json.timestamp-format.standard", "ISO-8601"),
@@ -540,6 +610,11 @@ fn changes_are_written_as_by_flink() {
     let written = encode(&DEBEZIUM, &row_type(fields), &pairs, &batch);
     assert_eq!(written[0], format!(r#"{{"after":{row},"op":"c"}}"#));
     assert_eq!(written[1], format!(r#"{{"before":{row},"op":"d"}}"#));
+    let pairs = pairs.map(|(key, value)| (key.replace("debezium", "ogg"), value));
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    let written = encode(&OGG, &row_type(fields), &pairs, &batch);
+    assert_eq!(written[0], format!(r#"{{"after":{row},"op_type":"I"}}"#));
+    assert_eq!(written[1], format!(r#"{{"before":{row},"op_type":"D"}}"#));
 }
 
 #[test]
@@ -553,7 +628,7 @@ fn keys_of_maps_must_be_text() {
 fn what_is_written_is_read_back() {
     let mut rng = rng();
     let columns = row_type(ALL_TYPES);
-    for format in [&DEBEZIUM, &CANAL, &MAXWELL] {
+    for format in [&DEBEZIUM, &CANAL, &MAXWELL, &OGG] {
         let mut decoder = decoder(format, &columns, &[]).expect("decoder");
         for _ in 0..20 {
             let rows = random_batch(&columns, rng.random_range(0..40), &mut rng);
@@ -606,11 +681,13 @@ fn random_changes_are_the_same_in_every_dialect() {
         changed.shuffle(&mut rng);
         let (before, after, old) = (object(&whole_old), object(&whole_new), object(&changed));
         let debezium = format!(r#"{{"op":"u","after":{after},"before":{before}}}"#);
+        let ogg = format!(r#"{{"before":{before},"op_type":"U","after":{after}}}"#);
         let canal = format!(r#"{{"data":[{after}],"old":[{old}],"type":"UPDATE"}}"#);
         let maxwell = format!(r#"{{"type":"update","old":{old},"data":{after}}}"#);
         assert_eq!(read(&DEBEZIUM, fields, &[], &[&debezium]), expected);
         assert_eq!(read(&CANAL, fields, &[], &[&canal]), expected, "{canal}");
         assert_eq!(read(&MAXWELL, fields, &[], &[&maxwell]), expected);
+        assert_eq!(read(&OGG, fields, &[], &[&ogg]), expected);
     }
 }
 

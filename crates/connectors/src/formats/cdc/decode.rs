@@ -10,9 +10,10 @@ use crate::formats::codes::{NO_OLD_ROW, NO_PART, SCHEMA_INCLUDE, UNKNOWN_OPERATI
 use crate::formats::json::decode::{explain, value_at};
 use crate::formats::json::object::{Partial, Rows, Scratch, Settings, Single};
 use crate::formats::json::reader::{Fail, Reader, Syntax};
+use crate::formats::value::TimestampStandard;
 use crate::formats::{Progress, Utf8Check, snippet, unbuilt};
 use arrow::array::{ArrayRef, AsArray, TimestampMillisecondArray};
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
 use base::format::{DecodeError, DecodeSpec, Decoded, Decoder, Records};
 use base::types::INSTANT_ZONE;
 use base::{ChangelogBatch, Error, Field, LogicalType, Result, RowKind, RowType};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 enum Problem {
     /// It is not JSON, or a value does not fit.
     Bad(Fail),
-    /// Debezium's `before` is null.
+    /// `before` is null.
     NoOldRow,
     /// A part is missing or null.
     NoPart(Part),
@@ -64,7 +65,7 @@ struct MetadataColumn {
     field: Field,
     part: Part,
     form: Form,
-    /// The values as written: times are numbers.
+    /// The values as written: times are numbers, or without a zone.
     values: Single,
 }
 
@@ -82,7 +83,11 @@ impl MetadataColumn {
         let ms_per_unit = match self.form {
             Form::Seconds => 1000,
             Form::Milliseconds => 1,
-            _ => return Ok(values),
+            Form::DateTime => {
+                let times = values.as_primitive::<TimestampMicrosecondType>().clone();
+                return Ok(Arc::new(times.with_timezone(INSTANT_ZONE)));
+            }
+            Form::Text | Form::Texts | Form::TextByName | Form::NumberByName => return Ok(values),
         };
         let numbers = values.as_primitive::<Int64Type>();
         let times: TimestampMillisecondArray = numbers.unary_opt(|number| number.checked_mul(ms_per_unit));
@@ -104,12 +109,12 @@ impl CdcDecoder {
             let found = dialect.metadata.iter().find(|metadata| metadata.key == key);
             let Some(found) = found else { return Err(Error::internal(format!("no metadata '{key}'"))) };
             let written = match found.form {
-                Form::Seconds | Form::Milliseconds => {
-                    LogicalType::BigInt.nullable().with_nullable(field.sql_type.nullable)
-                }
-                _ => field.sql_type.clone(),
+                Form::Seconds | Form::Milliseconds => LogicalType::BigInt.nullable(),
+                Form::DateTime => LogicalType::Timestamp(6).nullable(),
+                Form::Text | Form::Texts | Form::TextByName | Form::NumberByName => field.sql_type.clone(),
             };
-            let values = Single::new(&written, standard);
+            // GoldenGate writes one of its times with a `T` and the other without, whatever the form in the rows.
+            let values = Single::new(&written.with_nullable(field.sql_type.nullable), TimestampStandard::Either);
             metadata.push(MetadataColumn { field: field.clone(), part: found.part, form: found.form, values });
         }
         let is_in_source = |column: &MetadataColumn| SOURCE.iter().any(|(_, part)| *part == column.part);
@@ -337,16 +342,21 @@ impl CdcDecoder {
         let operation = self.places.get(Part::Operation).map_or_else(String::new, |at| snippet(value_at(record, at)));
         match problem {
             Problem::Bad(fail) => explain(format, fail, record, &self.scratch),
-            Problem::NoOldRow => Error::new(
-                &NO_OLD_ROW,
-                &[
-                    ("format", &format),
-                    ("field", &self.dialect.key(Part::Old)),
-                    ("operation_field", &operation_field),
-                    ("operation", &operation.trim_matches('"')),
-                    ("record", &shown),
-                ],
-            ),
+            Problem::NoOldRow => {
+                let [sender, command] = self.dialect.old_rows.unwrap_or_default();
+                Error::new(
+                    &NO_OLD_ROW,
+                    &[
+                        ("format", &format),
+                        ("field", &self.dialect.key(Part::Old)),
+                        ("operation_field", &operation_field),
+                        ("operation", &operation.trim_matches('"')),
+                        ("sender", &sender),
+                        ("command", &command),
+                        ("record", &shown),
+                    ],
+                )
+            }
             Problem::NoPart(part) => {
                 Error::new(&NO_PART, &[("format", &format), ("field", &self.dialect.key(part)), ("record", &shown)])
             }

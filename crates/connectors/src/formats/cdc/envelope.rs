@@ -1,4 +1,4 @@
-//! What the envelopes of the three dialects are made of, and where its parts are in a record.
+//! What the envelopes of the dialects are made of, and where its parts are in a record.
 
 use crate::formats::json::encode::Frame;
 use crate::formats::json::reader::{Reader, Span, unescape};
@@ -6,9 +6,9 @@ use crate::formats::json::reader::{Reader, Span, unescape};
 /// A part of an envelope that has a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The new content of the row, or the only one: Debezium's `after`.
+    /// The new content of the row, or the only one: `after` of Debezium and GoldenGate.
     New,
-    /// The old content of the row: Debezium's `before`; in the others the old values of what changed.
+    /// The old content of the row: `before` of Debezium and GoldenGate; in the others the old values of what changed.
     Old,
     /// The operation.
     Operation,
@@ -78,6 +78,8 @@ pub enum Form {
     Seconds,
     /// TIMESTAMP_LTZ(3) in milliseconds.
     Milliseconds,
+    /// TIMESTAMP_LTZ(6) as a date and time in UTC.
+    DateTime,
 }
 
 /// A metadata column.
@@ -108,6 +110,8 @@ pub struct Dialect {
     pub content: Content,
     /// The metadata columns.
     pub metadata: &'static [Metadata],
+    /// Who leaves the old row out of [`Content::BeforeAndAfter`] unless told otherwise, and how it is told.
+    pub old_rows: Option<[&'static str; 2]>,
     /// What is written around a row that is added, and around one that is taken away.
     pub frames: [Frame; 2],
     /// The same when NULL is not written.
@@ -149,6 +153,7 @@ pub const DEBEZIUM: Dialect = Dialect {
         metadata("source.properties", Part::Source, Form::TextByName),
         metadata("op", Part::Operation, Form::Text),
     ],
+    old_rows: Some(["Debezium (PostgreSQL)", "ALTER TABLE ... REPLICA IDENTITY FULL"]),
     frames: [["{\"before\":null,\"after\":", ",\"op\":\"c\"}"], ["{\"before\":", ",\"after\":null,\"op\":\"d\"}"]],
     frames_without_nulls: [["{\"after\":", ",\"op\":\"c\"}"], ["{\"before\":", ",\"op\":\"d\"}"]],
 };
@@ -200,6 +205,7 @@ pub const CANAL: Dialect = Dialect {
         metadata("ingestion-timestamp", Part::Time, Form::Milliseconds),
         metadata("event-timestamp", Part::EventTime, Form::Milliseconds),
     ],
+    old_rows: None,
     frames: CANAL_FRAMES,
     frames_without_nulls: CANAL_FRAMES,
 };
@@ -239,11 +245,40 @@ pub const MAXWELL: Dialect = Dialect {
         metadata("primary-key-columns", Part::Keys, Form::Texts),
         metadata("ingestion-timestamp", Part::Time, Form::Seconds),
     ],
+    old_rows: None,
     frames: MAXWELL_FRAMES,
     frames_without_nulls: MAXWELL_FRAMES,
 };
 
 const MAXWELL_FRAMES: [Frame; 2] = [["{\"data\":", ",\"type\":\"insert\"}"], ["{\"data\":", ",\"type\":\"delete\"}"]];
+
+/// `ogg-json`, of Oracle GoldenGate. `T`, which takes all rows of a table away, is unknown as TRUNCATE is to `canal-json`.
+pub const OGG: Dialect = Dialect {
+    name: "ogg-json",
+    members: &[
+        ("table", Part::Table),
+        ("op_type", Part::Operation),
+        ("op_ts", Part::EventTime),
+        ("current_ts", Part::Time),
+        ("primary_keys", Part::Keys),
+        ("before", Part::Old),
+        ("after", Part::New),
+    ],
+    operations: &[("I", Operation::Insert), ("U", Operation::Update), ("D", Operation::Delete)],
+    content: Content::BeforeAndAfter,
+    metadata: &[
+        metadata("table", Part::Table, Form::Text),
+        metadata("primary-keys", Part::Keys, Form::Texts),
+        metadata("ingestion-timestamp", Part::Time, Form::DateTime),
+        metadata("event-timestamp", Part::EventTime, Form::DateTime),
+    ],
+    old_rows: Some(["GoldenGate", "ADD TRANDATA owner.table, ALLCOLS"]),
+    frames: [
+        ["{\"before\":null,\"after\":", ",\"op_type\":\"I\"}"],
+        ["{\"before\":", ",\"after\":null,\"op_type\":\"D\"}"],
+    ],
+    frames_without_nulls: [["{\"after\":", ",\"op_type\":\"I\"}"], ["{\"before\":", ",\"op_type\":\"D\"}"]],
+};
 
 /// Where the parts of one record begin. A part that is null is not there.
 #[derive(Debug)]

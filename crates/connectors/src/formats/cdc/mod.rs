@@ -1,4 +1,5 @@
-//! The formats `debezium-json`, `canal-json` and `maxwell-json`: records that say how a row of a database changed.
+//! The formats `debezium-json`, `canal-json`, `maxwell-json` and `ogg-json`: records that say how a row of a database
+//! changed.
 //!
 //! A record is an envelope around the new and the old content of a row (Canal: of several rows) and the operation. An update
 //! gives two rows, `-U` and `+U`. Canal and Maxwell write only the old values that changed, so the old row is the new one
@@ -39,6 +40,8 @@ pub const CANAL: Cdc =
 /// `maxwell-json`.
 pub const MAXWELL: Cdc =
     Cdc { dialect: &envelope::MAXWELL, options: options::MAXWELL_OPTIONS, shared: &options::MAXWELL_SHARED };
+/// `ogg-json`.
+pub const OGG: Cdc = Cdc { dialect: &envelope::OGG, options: options::OGG_OPTIONS, shared: &options::OGG_SHARED };
 
 /// The options, parsed. Those that a format does not have keep their defaults.
 #[derive(Debug)]
@@ -99,6 +102,7 @@ impl envelope::Metadata {
             envelope::Form::TextByName => LogicalType::Map(text(), text()),
             envelope::Form::NumberByName => LogicalType::Map(text(), Box::new(LogicalType::Int.nullable())),
             envelope::Form::Seconds | envelope::Form::Milliseconds => LogicalType::TimestampLtz(3),
+            envelope::Form::DateTime => LogicalType::TimestampLtz(6),
         }
         .nullable()
     }

@@ -58,6 +58,15 @@ pub const MAXWELL_SHARED: Shared = Shared::new([
     "maxwell-json.encode.decimal-as-plain-number",
     "maxwell-json.encode.ignore-null-fields",
 ]);
+/// The options of `ogg-json` that all formats have.
+pub const OGG_SHARED: Shared = Shared::new([
+    "ogg-json.ignore-parse-errors",
+    "ogg-json.timestamp-format.standard",
+    "ogg-json.map-null-key.mode",
+    "ogg-json.map-null-key.literal",
+    "ogg-json.encode.decimal-as-plain-number",
+    "ogg-json.encode.ignore-null-fields",
+]);
 
 /// Every option of `debezium-json`.
 pub const DEBEZIUM_OPTIONS: &[OptionSpec] = &[
@@ -88,6 +97,15 @@ pub const MAXWELL_OPTIONS: &[OptionSpec] = &[
     MAXWELL_SHARED.null_key_literal,
     MAXWELL_SHARED.plain_decimals,
     MAXWELL_SHARED.skip_nulls,
+];
+/// Every option of `ogg-json`.
+pub const OGG_OPTIONS: &[OptionSpec] = &[
+    OGG_SHARED.ignore_errors,
+    OGG_SHARED.standard,
+    OGG_SHARED.null_key_mode,
+    OGG_SHARED.null_key_literal,
+    OGG_SHARED.plain_decimals,
+    OGG_SHARED.skip_nulls,
 ];
 
 /// The pattern of an option, which must match the whole name.
