@@ -66,6 +66,8 @@ pub enum SinkInput {
 /// How often a row can arrive at a sink's readers when a job fails and recovers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
+    /// Rows can be lost and can be there twice.
+    None,
     /// Nothing lost; rows since the last checkpoint can be there twice.
     AtLeastOnce,
     /// Nothing lost, nothing twice.

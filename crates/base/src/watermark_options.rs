@@ -50,8 +50,8 @@ pub const ALIGNMENT_UPDATE_INTERVAL: OptionSpec = OptionSpec {
     kind: OptionKind::Duration,
     default: Some("1 s"),
     required: false,
-    en: "how often a waiting source looks at the others",
-    zh: "等待中的数据源多久查看一次其他数据源",
+    en: "accepted for Flink's sake: a waiting source goes on as soon as the others have caught up",
+    zh: "为兼容 Flink 而接受：其他数据源追上后，等待中的数据源立即继续",
 };
 
 /// All of them.
@@ -65,8 +65,6 @@ pub struct Alignment {
     pub group: String,
     /// How far a member may be ahead of the slowest one, in event time.
     pub max_drift: Duration,
-    /// How often a waiting member looks at the others.
-    pub update_interval: Duration,
 }
 
 /// What a source table says about its watermarks besides the WATERMARK clause.
@@ -86,8 +84,7 @@ impl WatermarkOptions {
     pub fn from_options(options: &Options) -> Result<WatermarkOptions> {
         options.word(&EMIT_STRATEGY)?;
         let max_drift = options.duration(&ALIGNMENT_MAX_DRIFT)?;
-        let update_interval = options.duration(&ALIGNMENT_UPDATE_INTERVAL)?.unwrap_or(Duration::from_secs(1));
-        if update_interval.is_zero() {
+        if options.duration(&ALIGNMENT_UPDATE_INTERVAL)?.is_some_and(|interval| interval.is_zero()) {
             let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
                 [("key", &ALIGNMENT_UPDATE_INTERVAL.key), ("value", &"0"), ("expected", &"a time span above 0")];
             return Err(crate::Error::new(&BAD_OPTION, &arguments));
@@ -97,7 +94,7 @@ impl WatermarkOptions {
             crate::Error::new(&MISSING_OPTION, &[("key", &spec.key), ("owner", &owner), ("purpose", &spec.en)])
         };
         let alignment = match (options.get(ALIGNMENT_GROUP.key), max_drift) {
-            (Some(group), Some(max_drift)) => Some(Alignment { group: group.to_string(), max_drift, update_interval }),
+            (Some(group), Some(max_drift)) => Some(Alignment { group: group.to_string(), max_drift }),
             (Some(_), None) => return Err(missing(&ALIGNMENT_MAX_DRIFT)),
             (None, Some(_)) => return Err(missing(&ALIGNMENT_GROUP)),
             (None, None) => None,

@@ -36,9 +36,10 @@ fn codes_are_unique_and_have_the_same_placeholders() {
         names.dedup();
         names
     };
-    for (index, code) in crate::codes::CODES.iter().enumerate() {
+    let codes = [crate::codes::CODES, crate::kafka::codes::CODES].concat();
+    for (index, code) in codes.iter().enumerate() {
         assert!(code.code.starts_with("HW-C"), "{}", code.code);
-        assert!(crate::codes::CODES[..index].iter().all(|other| other.code != code.code), "{}", code.code);
+        assert!(codes[..index].iter().all(|other| other.code != code.code), "{}", code.code);
         assert_eq!(placeholders(&code.en), placeholders(&code.zh), "{}", code.code);
     }
 }

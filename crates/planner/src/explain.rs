@@ -242,6 +242,7 @@ impl Explainer<'_> {
 
 fn sink_notes(sink: &Sink, node: &Node) -> Vec<String> {
     let guarantee = match sink.guarantee {
+        Guarantee::None => "none",
         Guarantee::AtLeastOnce => "at-least-once",
         Guarantee::ExactlyOnce => "exactly-once",
     };

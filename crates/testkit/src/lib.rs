@@ -19,6 +19,7 @@ pub fn codes() -> Vec<&'static base::ErrorCode> {
         state::codes::CODES,
         connectors::codes::CODES,
         connectors::formats::codes::CODES,
+        connectors::kafka::codes::CODES,
         runtime::codes::CODES,
         runtime::operators::codes::CODES,
     ]

@@ -190,6 +190,11 @@ impl ClientSettings {
     /// # Errors
     /// A property or value that the client does not take.
     pub fn check(&self) -> Result<()> {
+        if let Some(mechanism) = self.property("sasl.mechanism").or_else(|| self.property("sasl.mechanisms"))
+            && !mechanism.eq_ignore_ascii_case("PLAIN")
+        {
+            return Err(bad_property("sasl.mechanism", mechanism, "this build of the client logs in with PLAIN"));
+        }
         for role in [Role::Consumer, Role::Producer] {
             self.config(role).create_native_config().map_err(|error| config_error(&error))?;
         }

@@ -125,12 +125,12 @@ pub const NO_GROUP_OFFSET: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "consumer group '{group}' has no position in partition {partition} of topic '{topic}' (table {table})",
+        what: "consumer group {group} has no position in partition {partition} of topic '{topic}' (table {table})",
         why: "'{key}' is 'group-offsets' (the default of Flink as well), and nobody has committed an offset for this group",
         fix: "say where to begin: 'scan.startup.mode' = 'earliest-offset' or 'latest-offset'; or 'properties.auto.offset.reset' = 'earliest'",
     },
     zh: Text {
-        what: "消费组 '{group}' 在主题 '{topic}' 的分区 {partition} 上没有位点（表 {table}）",
+        what: "消费组 {group} 在主题 '{topic}' 的分区 {partition} 上没有位点（表 {table}）",
         why: "'{key}' 为 'group-offsets'（与 Flink 的默认值相同），而该消费组从未提交过位点",
         fix: "请指定起点：'scan.startup.mode' = 'earliest-offset' 或 'latest-offset'；或设置 'properties.auto.offset.reset' = 'earliest'",
     },
@@ -144,12 +144,12 @@ pub const OFFSET_GONE: ErrorCode = ErrorCode {
     en: Text {
         what: "offset {offset} of topic '{topic}' partition {partition} is not there (table {table})",
         why: "the broker holds offsets {low} to {high}: older records were deleted by retention, or the topic was created anew",
-        fix: "records between would be lost, so nothing is skipped silently: correct the startup options, or start the job anew",
+        fix: "nothing is skipped silently: say where to begin, for example 'scan.startup.mode' = 'earliest-offset', and start the job anew",
     },
     zh: Text {
         what: "主题 '{topic}' 分区 {partition} 的位点 {offset} 不存在（表 {table}）",
         why: "broker 上的位点范围是 {low} 到 {high}：更早的记录已按保留策略删除，或主题被重新创建",
-        fix: "中间的记录将会丢失，因此不会静默跳过：请更正起始位点选项，或重新开始作业",
+        fix: "不会静默跳过记录：请指定起点，例如 'scan.startup.mode' = 'earliest-offset'，然后重新开始作业",
     },
 };
 
@@ -195,12 +195,12 @@ pub const NOT_DELIVERED: ErrorCode = ErrorCode {
     en: Text {
         what: "a record for topic '{topic}' could not be written (table {table})",
         why: "{cause}",
-        fix: "nothing is lost: the job stops here and begins again at its last checkpoint; see the broker's log, and 'properties.delivery.timeout.ms' for how long it is tried",
+        fix: "see the broker's log, then start the job again: rows since its last checkpoint are written once more; 'properties.delivery.timeout.ms' says how long it is tried",
     },
     zh: Text {
         what: "发往主题 '{topic}' 的记录无法写入（表 {table}）",
         why: "{cause}",
-        fix: "数据不会丢失：作业在此停止，将从最近的检查点重新开始；请查看 broker 日志，以及表示重试时长的 'properties.delivery.timeout.ms'",
+        fix: "请查看 broker 日志，然后重新启动作业：最近检查点之后的行会再次写入；'properties.delivery.timeout.ms' 决定重试时长",
     },
 };
 
@@ -244,14 +244,14 @@ pub const NO_KEY: ErrorCode = ErrorCode {
     domain: Domain::Data,
     retry: false,
     en: Text {
-        what: "a record of upsert table {table} has no key",
-        why: "the key says which row a record replaces",
-        fix: "write the topic with keys, or read it with 'connector' = 'kafka'",
+        what: "a record of table {table} has no key",
+        why: "{reason}",
+        fix: "write the topic with keys; or read it with 'connector' = 'kafka' and columns that can be NULL",
     },
     zh: Text {
-        what: "upsert 表 {table} 的一条记录没有键",
-        why: "键决定该记录替换哪一行",
-        fix: "请带键写入该主题，或改用 'connector' = 'kafka' 读取",
+        what: "表 {table} 的一条记录没有键",
+        why: "{reason}",
+        fix: "请带键写入该主题；或改用 'connector' = 'kafka' 并将列声明为可为 NULL",
     },
 };
 

@@ -19,6 +19,9 @@ use tokio::time::timeout;
 /// How long to wait for a delivery before looking for errors that no delivery reports.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// The headers of a message.
+pub(super) type MessageHeaders = Vec<(String, Option<Vec<u8>>)>;
+
 /// A message to send.
 pub(super) struct Outgoing<'a> {
     pub topic: &'a str,

@@ -1,6 +1,6 @@
 //! Declaring kafka tables: what is accepted, what is refused and how, and that running says what is missing.
 
-use crate::testing::{connector, context, message, scan, table};
+use crate::testing::{connector, context, message, table};
 use base::connector::SinkInput;
 
 const MINIMAL: [(&str, &str); 4] =
@@ -66,14 +66,4 @@ fn refuses_what_does_not_go_together() {
     }
     let error = message(connector("kafka").describe(&bare, &context()));
     assert!(error.contains("'properties.bootstrap.servers' of connector 'kafka' is missing"), "{error}");
-}
-
-#[tokio::test]
-async fn running_is_refused_by_name() {
-    let orders = with(&[]);
-    let source = connector("kafka").source(&orders, &scan(&orders, &[]), &context()).unwrap();
-    let error = message(source.start(&[]).await);
-    assert!(error.contains("connector 'kafka'") && error.contains("does not support"), "{error}");
-    let sink = connector("kafka").sink(&orders, &orders.physical_row(), &context()).unwrap();
-    assert!(message(sink.start().await).contains("connector 'kafka'"));
 }

@@ -1,6 +1,7 @@
 //! Rows of a Kafka source, put together from what keys and values decode to, and from the messages' metadata.
 
 use super::codes;
+use super::delivery::MessageHeaders;
 use super::table::KafkaTable;
 use arrow::array::{
     Array, ArrayRef, BinaryBuilder, Int32Array, Int64Array, MapBuilder, RecordBatch, RecordBatchOptions, StringArray,
@@ -167,7 +168,7 @@ pub(super) struct Pending {
     pub offsets: Vec<i64>,
     timestamps: Vec<Timestamp>,
     epochs: Vec<Option<i32>>,
-    headers: Vec<Vec<(String, Option<Vec<u8>>)>>,
+    headers: Vec<MessageHeaders>,
 }
 
 impl Pending {
@@ -222,9 +223,17 @@ fn leader_epoch(message: &BorrowedMessage<'_>) -> Option<i32> {
     (epoch >= 0).then_some(epoch)
 }
 
-fn headers(message: &BorrowedMessage<'_>) -> Vec<(String, Option<Vec<u8>>)> {
+fn headers(message: &BorrowedMessage<'_>) -> MessageHeaders {
     let headers = message.headers().into_iter().flat_map(|headers| headers.iter());
     headers.map(|header| (header.key.to_string(), header.value.map(<[u8]>::to_vec))).collect()
+}
+
+/// Where messages are from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub table: &'a str,
+    pub topic: &'a str,
+    pub partition: i32,
 }
 
 /// What some messages became.
@@ -261,14 +270,7 @@ impl Layout {
     ///
     /// # Errors
     /// Only bugs: what is wrong with a message is in [`Rows::failed`] or [`Rows::rejected`].
-    pub fn decode(
-        &self,
-        decoders: &mut Decoders,
-        pending: &mut Pending,
-        table: &str,
-        topic: &str,
-        partition: i32,
-    ) -> Result<Rows> {
+    pub fn decode(&self, decoders: &mut Decoders, pending: &mut Pending, place: Place<'_>) -> Result<Rows> {
         let (values, mut failed) = split(decoders.value.decode(&pending.values));
         let mut rejected = values.rejected;
         let keys = match &mut decoders.key {
@@ -283,20 +285,15 @@ impl Layout {
         let end = failed.as_ref().map_or(pending.len(), |(message, _)| *message);
         let batch = if keys.is_none() && values.records.is_none() && values.batch.num_rows() <= end {
             // Every message is one row.
-            self.assemble(&values.batch, None, None, pending, topic, partition)?
+            self.assemble(&values.batch, None, None, pending, place)?
         } else {
             let places =
                 self.places(&values.batch, values.records.as_deref(), keys.as_ref(), pending, end, |message| {
-                    rejected.push((message, Error::new(&codes::NO_KEY, &[("table", &table)])));
+                    let reason = "the key says which row a record replaces";
+                    rejected
+                        .push((message, Error::new(&codes::NO_KEY, &[("table", &place.table), ("reason", &reason)])));
                 });
-            self.assemble(
-                &values.batch,
-                keys.as_ref().map(|(batch, _)| batch),
-                Some(&places),
-                pending,
-                topic,
-                partition,
-            )?
+            self.assemble(&values.batch, keys.as_ref().map(|(batch, _)| batch), Some(&places), pending, place)?
         };
         rejected.retain(|(message, _)| (*message as usize) < end);
         rejected.sort_by_key(|(message, _)| *message);
@@ -357,8 +354,7 @@ impl Layout {
         keys: Option<&ChangelogBatch>,
         places: Option<&Places>,
         pending: &Pending,
-        topic: &str,
-        partition: i32,
+        place: Place<'_>,
     ) -> Result<ChangelogBatch> {
         let rows = places.map_or(values.num_rows(), |places| places.messages.len());
         let value_rows = places.map(|places| UInt32Array::from_iter_values(places.values.iter().copied()));
@@ -369,7 +365,12 @@ impl Layout {
                 let (Some(keys), Some(rows)) = (keys, &key_rows) else {
                     return Ok(new_null_array(&field.sql_type.arrow(), rows));
                 };
-                Ok(take(keys.records().column(index), rows, None)?)
+                let column = take(keys.records().column(index), rows, None)?;
+                if column.null_count() > 0 && !field.sql_type.nullable && !self.is_upsert {
+                    let reason = format!("column {} is NOT NULL and comes from the key", field.name);
+                    return Err(Error::new(&codes::NO_KEY, &[("table", &place.table), ("reason", &reason)]));
+                }
+                Ok(column)
             };
             match *from {
                 From::Key(index) => key_column(index),
@@ -387,7 +388,7 @@ impl Layout {
                         }
                     }
                 }
-                From::Message(metadata) => self.metadata(metadata, field, pending, messages, rows, topic, partition),
+                From::Message(metadata) => metadata_column(metadata, field, pending, messages, rows, place),
             }
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -399,40 +400,37 @@ impl Layout {
             (None, None) => ChangelogBatch::inserts(records),
         })
     }
+}
 
-    fn metadata(
-        &self,
-        metadata: Metadata,
-        field: &Field,
-        pending: &Pending,
-        messages: Option<&[u32]>,
-        rows: usize,
-        topic: &str,
-        partition: i32,
-    ) -> Result<ArrayRef> {
-        let message = |row: usize| messages.map_or(row, |messages| messages[row] as usize);
-        let time_type = |timestamp: Timestamp| match timestamp {
-            Timestamp::NotAvailable => "NoTimestampType",
-            Timestamp::CreateTime(_) => "CreateTime",
-            Timestamp::LogAppendTime(_) => "LogAppendTime",
-        };
-        Ok(match metadata {
-            Metadata::Topic => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(topic, rows))),
-            Metadata::Partition => Arc::new(Int32Array::from_value(partition, rows)),
-            Metadata::Offset => {
-                Arc::new(Int64Array::from_iter_values((0..rows).map(|row| pending.offsets[message(row)])))
-            }
-            Metadata::Timestamp => {
-                let times = (0..rows).map(|row| pending.timestamps[message(row)].to_millis().unwrap_or(-1));
-                Arc::new(TimestampMillisecondArray::from_iter_values(times).with_timezone(INSTANT_ZONE))
-            }
-            Metadata::TimestampType => Arc::new(StringArray::from_iter_values(
-                (0..rows).map(|row| time_type(pending.timestamps[message(row)])),
-            )),
-            Metadata::LeaderEpoch => Arc::new(Int32Array::from_iter((0..rows).map(|row| pending.epochs[message(row)]))),
-            Metadata::Headers => header_maps(&field.sql_type.arrow(), rows, |row| &pending.headers[message(row)])?,
-        })
-    }
+/// What the messages of each row say about themselves.
+fn metadata_column(
+    metadata: Metadata,
+    field: &Field,
+    pending: &Pending,
+    messages: Option<&[u32]>,
+    rows: usize,
+    place: Place<'_>,
+) -> Result<ArrayRef> {
+    let message = |row: usize| messages.map_or(row, |messages| messages[row] as usize);
+    let time_type = |timestamp: Timestamp| match timestamp {
+        Timestamp::NotAvailable => "NoTimestampType",
+        Timestamp::CreateTime(_) => "CreateTime",
+        Timestamp::LogAppendTime(_) => "LogAppendTime",
+    };
+    Ok(match metadata {
+        Metadata::Topic => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(place.topic, rows))),
+        Metadata::Partition => Arc::new(Int32Array::from_value(place.partition, rows)),
+        Metadata::Offset => Arc::new(Int64Array::from_iter_values((0..rows).map(|row| pending.offsets[message(row)]))),
+        Metadata::Timestamp => {
+            let times = (0..rows).map(|row| pending.timestamps[message(row)].to_millis().unwrap_or(-1));
+            Arc::new(TimestampMillisecondArray::from_iter_values(times).with_timezone(INSTANT_ZONE))
+        }
+        Metadata::TimestampType => {
+            Arc::new(StringArray::from_iter_values((0..rows).map(|row| time_type(pending.timestamps[message(row)]))))
+        }
+        Metadata::LeaderEpoch => Arc::new(Int32Array::from_iter((0..rows).map(|row| pending.epochs[message(row)]))),
+        Metadata::Headers => header_maps(&field.sql_type.arrow(), rows, |row| &pending.headers[message(row)])?,
+    })
 }
 
 /// The key of each message that has one, else its value.
@@ -460,11 +458,7 @@ fn default_value(column: &ArrayRef, nullable: bool) -> Result<ArrayRef> {
     Ok(make_array(data))
 }
 
-fn header_maps<'a>(
-    map_type: &DataType,
-    rows: usize,
-    of: impl Fn(usize) -> &'a Vec<(String, Option<Vec<u8>>)>,
-) -> Result<ArrayRef> {
+fn header_maps<'a>(map_type: &DataType, rows: usize, of: impl Fn(usize) -> &'a MessageHeaders) -> Result<ArrayRef> {
     let DataType::Map(entries, _) = map_type else { return Err(Error::internal("headers are a map")) };
     let DataType::Struct(fields) = entries.data_type() else { return Err(Error::internal("a map has entries")) };
     let mut maps = MapBuilder::new(None, StringBuilder::new(), BinaryBuilder::new())

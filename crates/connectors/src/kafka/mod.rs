@@ -24,7 +24,7 @@ use self::table::{KafkaTable, Key, offset, split_list};
 use crate::codes as common;
 use crate::declared::{self, FormatSlot, TableFormat, unknown_column};
 use base::connector::*;
-use base::{Error, LogicalType, OptionSpec, Result, RowType, SqlType, TableDefinition};
+use base::{Error, LogicalType, OptionSpec, Options, Result, RowType, SqlType, TableDefinition};
 use std::sync::Arc;
 
 pub use local_broker::LocalBroker;
@@ -47,7 +47,7 @@ impl ConnectorFactory for Kafka {
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
         let kafka = check(table, context)?;
         let append = kafka.value.description.encodes.is_append_only();
-        let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
+        let (guarantee, guarantee_reason) = guarantee(&table.options, false)?;
         Ok(TableDescription {
             source: Some(SourceDescription {
                 changelog: kafka.value.description.decodes,
@@ -57,8 +57,8 @@ impl ConnectorFactory for Kafka {
             }),
             sink: Some(SinkDescription {
                 input: if append { SinkInput::Append } else { SinkInput::Any },
-                guarantee: if exactly_once { Guarantee::ExactlyOnce } else { Guarantee::AtLeastOnce },
-                guarantee_reason: guarantee_reason(exactly_once),
+                guarantee,
+                guarantee_reason,
                 parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
             }),
             warnings: kafka.settings.warnings(),
@@ -86,14 +86,30 @@ impl ConnectorFactory for Kafka {
     }
 }
 
-/// Why a Kafka sink promises what it promises.
-pub(crate) fn guarantee_reason(exactly_once: bool) -> &'static str {
-    if exactly_once {
-        "rows of a checkpoint are written in one transaction after it is durable ('sink.delivery-guarantee')"
-    } else {
-        "rows since the last checkpoint are written again after a failure; 'sink.delivery-guarantee' = 'exactly-once' \
-         changes that"
-    }
+/// What a Kafka sink promises, and why. `converges` if a change that is written twice leaves the same table.
+///
+/// # Errors
+/// A word that the option does not take.
+pub(crate) fn guarantee(options: &Options, converges: bool) -> Result<(Guarantee, &'static str)> {
+    Ok(match (options.word(&DELIVERY_GUARANTEE)?, converges) {
+        (Some("none"), _) => {
+            (Guarantee::None, "what has not been delivered when the job fails is lost ('sink.delivery-guarantee')")
+        }
+        (Some("exactly-once"), _) => (
+            Guarantee::ExactlyOnce,
+            "one transaction per checkpoint ('sink.delivery-guarantee'); this version refuses to start such a job",
+        ),
+        (_, false) => (
+            Guarantee::AtLeastOnce,
+            "every row is delivered before its checkpoint is complete, rows since the last one are written again after \
+             a failure ('sink.delivery-guarantee')",
+        ),
+        (_, true) => (
+            Guarantee::AtLeastOnce,
+            "changes since the last checkpoint are written again after a failure; the content of every key comes out \
+             the same ('sink.delivery-guarantee')",
+        ),
+    })
 }
 
 /// The metadata columns of a topic, and those of the value's format behind `value.`.

@@ -107,7 +107,7 @@ fn ask(table: &KafkaTable, inquirer: &Inquirer, role: Role) -> Result<Answer> {
                 ask_topic(table, inquirer, role, name, &mut answer)?;
             }
         }
-        Topics::Pattern(pattern) => {
+        Topics::Pattern(_, pattern) => {
             let metadata = metadata(table, inquirer, None)?;
             for topic in metadata.topics().iter().filter(|topic| pattern.is_match(topic.name())) {
                 take(&metadata, topic, &mut answer);
@@ -276,7 +276,7 @@ pub(crate) fn look_again(table: &KafkaTable, inquirer: &Inquirer) -> Result<Vec<
     let all = metadata(table, inquirer, None)?;
     let wanted = |name: &str| match &table.topics {
         Topics::Named(names) => names.iter().any(|wanted| wanted == name),
-        Topics::Pattern(pattern) => pattern.is_match(name),
+        Topics::Pattern(_, pattern) => pattern.is_match(name),
     };
     for topic in all.topics().iter().filter(|topic| wanted(topic.name()) && topic.error().is_none()) {
         take(&all, topic, &mut answer);
@@ -426,7 +426,7 @@ impl Positions {
         Error::new(
             &codes::NO_GROUP_OFFSET,
             &[
-                ("group", &table.group.as_deref().unwrap_or_default()),
+                ("group", &table.group.as_deref().unwrap_or("(none: 'properties.group.id' is not set)")),
                 ("partition", &partition),
                 ("topic", &self.topic),
                 ("table", &table.name),

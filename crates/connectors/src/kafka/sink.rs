@@ -4,7 +4,7 @@
 
 use super::client::Role;
 use super::codes;
-use super::delivery::{Delivery, Outgoing};
+use super::delivery::{Delivery, MessageHeaders, Outgoing};
 use super::options::*;
 use super::probe;
 use super::table::{KafkaTable, Topics};
@@ -12,7 +12,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use base::connector::*;
 use base::format::{Encoder, Records};
 use base::time::epoch_ms;
-use base::{BoxFuture, ChangelogBatch, ColumnKind, Epoch, Error, Result, RowType, TableDefinition};
+use base::{BoxFuture, ChangelogBatch, ColumnKind, Epoch, Error, Result, RowKind, RowType, TableDefinition};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -214,33 +214,28 @@ impl SinkProvider for KafkaSink {
 /// A change of a key that is not sent yet.
 #[derive(Debug)]
 struct Change {
+    /// Position in [`Shared::topics`].
+    topic: usize,
     key: Vec<u8>,
     /// `None` for a tombstone.
     value: Option<Vec<u8>>,
     timestamp_ms: Option<i64>,
-}
-
-impl Change {
-    fn tombstone(key: &[u8], timestamp_ms: Option<i64>) -> Change {
-        Change { key: key.to_vec(), value: None, timestamp_ms }
-    }
+    headers: MessageHeaders,
 }
 
 /// The last change of every key since the last flush, in the order in which the keys came.
 #[derive(Debug, Default)]
 struct Gathered {
     changes: Vec<Change>,
-    by_key: HashMap<Vec<u8>, usize>,
+    by_key: HashMap<(usize, Vec<u8>), usize>,
 }
 
 impl Gathered {
     fn put(&mut self, change: Change) {
-        match self.by_key.get(&change.key) {
-            Some(&index) => self.changes[index] = change,
-            None => {
-                self.by_key.insert(change.key.clone(), self.changes.len());
-                self.changes.push(change);
-            }
+        let next = self.changes.len();
+        match *self.by_key.entry((change.topic, change.key.clone())).or_insert(next) {
+            index if index < next => self.changes[index] = change,
+            _ => self.changes.push(change),
         }
     }
 
@@ -284,7 +279,7 @@ impl About {
         self.timestamps.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
     }
 
-    fn headers(&self, row: usize) -> Vec<(String, Option<Vec<u8>>)> {
+    fn headers(&self, row: usize) -> MessageHeaders {
         let Some(maps) = self.headers.as_ref().and_then(|column| column.as_map_opt()).filter(|maps| maps.is_valid(row))
         else {
             return Vec::new();
@@ -319,7 +314,7 @@ impl KafkaWriter {
     /// Sends every row as a message.
     async fn append(&mut self, batch: &ChangelogBatch, about: &About) -> Result<()> {
         for row in 0..batch.num_rows() {
-            let topic = target(&self.shared, about, row)?;
+            let topic = &self.shared.topics[target(&self.shared, about, row)?];
             let partition = match self.shared.partitioner {
                 Partitioner::Default => None,
                 partitioner => {
@@ -349,73 +344,80 @@ impl KafkaWriter {
     async fn upsert(&mut self, batch: &ChangelogBatch, about: &About) -> Result<()> {
         for row in 0..batch.num_rows() {
             let kind = batch.kind(row);
-            let timestamp_ms = about.timestamp_ms(row);
-            let old = self.held.take().filter(|old| !(kind.is_addition() && old.key == self.keys.get(row)));
-            if let Some(old) = old {
-                self.change(&old).await?;
-            }
-            if kind == base::RowKind::UpdateBefore {
-                self.held = Some(Change::tombstone(self.keys.get(row), timestamp_ms));
+            let topic = target(&self.shared, about, row)?;
+            let key = self.keys.get(row);
+            let is_replaced = |old: &Change| kind.is_addition() && old.topic == topic && old.key == key;
+            let old = self.held.take().filter(|old| !is_replaced(old));
+            let waits = kind == RowKind::UpdateBefore || self.shared.gathering.is_some();
+            if waits {
+                let new = Change {
+                    topic,
+                    key: key.to_vec(),
+                    value: kind.is_addition().then(|| self.values.get(row).to_vec()),
+                    timestamp_ms: about.timestamp_ms(row),
+                    headers: about.headers(row),
+                };
+                if let Some(old) = old {
+                    self.change(old).await?;
+                }
+                if kind == RowKind::UpdateBefore {
+                    self.held = Some(new)
+                } else {
+                    self.change(new).await?
+                }
                 continue;
             }
-            if self.shared.gathering.is_some() {
-                let value = kind.is_addition().then(|| self.values.get(row).to_vec());
-                self.gather(Change { key: self.keys.get(row).to_vec(), value, timestamp_ms }).await?;
-            } else {
-                let message = Outgoing {
-                    topic: &self.shared.topics[0],
-                    partition: None,
-                    key: Some(self.keys.get(row)),
-                    value: kind.is_addition().then(|| self.values.get(row)),
-                    timestamp_ms,
-                    headers: &about.headers(row),
-                };
-                self.delivery.send(message).await?;
+            if let Some(old) = old {
+                self.change(old).await?;
             }
+            let message = Outgoing {
+                topic: &self.shared.topics[topic],
+                partition: None,
+                key: Some(self.keys.get(row)),
+                value: kind.is_addition().then(|| self.values.get(row)),
+                timestamp_ms: about.timestamp_ms(row),
+                headers: &about.headers(row),
+            };
+            self.delivery.send(message).await?;
         }
         Ok(())
     }
 
-    async fn change(&mut self, change: &Change) -> Result<()> {
-        if self.shared.gathering.is_some() {
-            return self.gather(Change::tombstone(&change.key, change.timestamp_ms)).await;
-        }
-        send_change(&mut self.delivery, &self.shared.topics[0], change).await
-    }
-
-    async fn gather(&mut self, change: Change) -> Result<()> {
+    /// Gathers a change, or sends it.
+    async fn change(&mut self, change: Change) -> Result<()> {
+        let Some(gathering) = self.shared.gathering else {
+            return send_change(&mut self.delivery, &self.shared.topics, &change).await;
+        };
         self.gathered.put(change);
-        let rows = self.shared.gathering.map_or(0, |gathering| gathering.rows);
-        if self.gathered.changes.len() >= rows { self.send_gathered().await } else { Ok(()) }
+        if self.gathered.changes.len() >= gathering.rows { self.send_gathered().await } else { Ok(()) }
     }
 
     async fn send_gathered(&mut self) -> Result<()> {
         for change in self.gathered.take() {
-            send_change(&mut self.delivery, &self.shared.topics[0], &change).await?;
+            send_change(&mut self.delivery, &self.shared.topics, &change).await?;
         }
         Ok(())
     }
 }
 
-async fn send_change(delivery: &mut Delivery, topic: &str, change: &Change) -> Result<()> {
+async fn send_change(delivery: &mut Delivery, topics: &[String], change: &Change) -> Result<()> {
     let message = Outgoing {
-        topic,
+        topic: &topics[change.topic],
         partition: None,
         key: Some(&change.key),
         value: change.value.as_deref(),
         timestamp_ms: change.timestamp_ms,
-        headers: &[],
+        headers: &change.headers,
     };
     delivery.send(message).await
 }
 
-/// The topic of a row.
-fn target<'a>(shared: &'a Shared, about: &About, row: usize) -> Result<&'a str> {
-    let Some(column) = &about.topic else { return Ok(&shared.topics[0]) };
+/// The topic of a row, by its position.
+fn target(shared: &Shared, about: &About, row: usize) -> Result<usize> {
+    let Some(column) = &about.topic else { return Ok(0) };
     let names = column.as_string_opt::<i32>().ok_or_else(|| Error::internal("topic names are no text"))?;
     let name = names.is_valid(row).then(|| names.value(row));
-    let known = shared.topics.iter().find(|topic| Some(topic.as_str()) == name);
-    known.map(String::as_str).ok_or_else(|| {
+    shared.topics.iter().position(|topic| Some(topic.as_str()) == name).ok_or_else(|| {
         let shown = name.map_or_else(|| "NULL".to_string(), |name| format!("'{name}'"));
         let known = crate::declared::quoted(&shared.topics);
         Error::new(&codes::BAD_TARGET_TOPIC, &[("table", &shared.table.name), ("topic", &shown), ("known", &known)])
@@ -444,7 +446,7 @@ impl SinkWriter for KafkaWriter {
     fn flush<'a>(&'a mut self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             if let Some(old) = self.held.take() {
-                self.change(&old).await?;
+                self.change(old).await?;
             }
             self.send_gathered().await?;
             self.delivery.check()
@@ -461,7 +463,3 @@ impl SinkWriter for KafkaWriter {
         })
     }
 }
-
-#[cfg(test)]
-#[path = "sink_tests.rs"]
-mod tests;

@@ -5,7 +5,7 @@
 
 use super::client::{Inquirer, Listener, Reports, Role};
 use super::codes;
-use super::layout::{Decoders, Layout, Pending, Rows};
+use super::layout::{Decoders, Layout, Pending, Place, Rows};
 use super::position::{Position, split_id};
 use super::probe::{self, TopicInfo};
 use super::table::KafkaTable;
@@ -393,9 +393,8 @@ impl KafkaReader {
         split.reported = None;
         let (topic, partition) = (split.position.topic.clone(), split.position.partition);
         let first = split.pending.offsets.clone();
-        let decoded =
-            shared.layout.decode(&mut self.decoders, &mut split.pending, &shared.table.name, &topic, partition);
-        let Rows { batch, rejected, failed } = decoded?;
+        let from = Place { table: &shared.table.name, topic: &topic, partition };
+        let Rows { batch, rejected, failed } = shared.layout.decode(&mut self.decoders, &mut split.pending, from)?;
         let place = |message: usize| Location::Record {
             resource: topic.to_string(),
             position: format!("partition {partition} offset {}", first[message]),
@@ -512,25 +511,25 @@ impl KafkaReader {
         let mut stream = consumer.stream();
         let due = self.next_look.filter(|_| self.look.is_none());
         let bounded = !matches!(self.shared.table.stop, super::table::Stop::Never);
-        let awakened = tokio::select! {
+        let woken = tokio::select! {
             message = stream.next() => match message {
                 Some(Ok(message)) => {
                     self.input.take(&message, &self.shared.layout);
-                    Awakened::ByInput
+                    Woken::Input
                 }
-                Some(Err(error)) => Awakened::ByProblem(error),
-                None => Awakened::ByInput,
+                Some(Err(error)) => Woken::Problem(error),
+                None => Woken::Input,
             },
-            found = joined(&mut self.look) => Awakened::ByLook(found),
-            () = sleep_until(due) => Awakened::ByTime,
-            () = tokio::time::sleep(END_CHECK), if bounded => Awakened::ByInput,
+            found = joined(&mut self.look) => Woken::Look(found),
+            () = sleep_until(due) => Woken::LookDue,
+            () = tokio::time::sleep(END_CHECK), if bounded => Woken::Input,
         };
         drop(stream);
-        match awakened {
-            Awakened::ByInput => Ok(()),
-            Awakened::ByProblem(error) => self.on_problem(&error),
-            Awakened::ByLook(found) => self.on_look(found),
-            Awakened::ByTime => {
+        match woken {
+            Woken::Input => Ok(()),
+            Woken::Problem(error) => self.on_problem(&error),
+            Woken::Look(found) => self.on_look(found),
+            Woken::LookDue => {
                 self.start_look(Look::ForPartitions);
                 Ok(())
             }
@@ -538,11 +537,12 @@ impl KafkaReader {
     }
 }
 
-enum Awakened {
-    ByInput,
-    ByProblem(KafkaError),
-    ByLook(Result<Vec<Position>>),
-    ByTime,
+/// What ended a wait.
+enum Woken {
+    Input,
+    Problem(KafkaError),
+    Look(Result<Vec<Position>>),
+    LookDue,
 }
 
 /// The end of a look; never without one.
@@ -709,7 +709,3 @@ impl SourceReader for KafkaReader {
         })
     }
 }
-
-#[cfg(test)]
-#[path = "source_tests.rs"]
-mod tests;

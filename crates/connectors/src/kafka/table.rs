@@ -50,8 +50,8 @@ pub(crate) struct KafkaTable {
 pub(crate) enum Topics {
     /// These.
     Named(Vec<String>),
-    /// Those whose whole name matches.
-    Pattern(Regex),
+    /// Those whose whole name matches: the pattern as written, and compiled.
+    Pattern(String, Regex),
 }
 
 /// The keys of a table's messages.
@@ -146,7 +146,7 @@ impl KafkaTable {
     pub fn topics_text(&self) -> String {
         match &self.topics {
             Topics::Named(names) => names.join(", "),
-            Topics::Pattern(pattern) => pattern.as_str().to_string(),
+            Topics::Pattern(pattern, _) => pattern.clone(),
         }
     }
 }
@@ -169,7 +169,7 @@ fn topics(options: &Options) -> Result<Topics> {
     };
     // A pattern must match the whole name, as Java's `matches`.
     match Regex::new(&format!("^(?:{pattern})$")) {
-        Ok(pattern) => Ok(Topics::Pattern(pattern)),
+        Ok(compiled) => Ok(Topics::Pattern(pattern.to_string(), compiled)),
         Err(cause) => {
             Err(Error::new(&codes::BAD_PATTERN, &[("key", &TOPIC_PATTERN.key), ("value", &pattern), ("cause", &cause)]))
         }

@@ -7,7 +7,7 @@ use crate::kafka::options::*;
 use crate::kafka::sink::{KafkaSink, gathering_warning};
 use crate::kafka::source::KafkaSource;
 use crate::kafka::table::{KafkaTable, Key};
-use crate::kafka::{guarantee_reason, metadata};
+use crate::kafka::{guarantee, metadata};
 use base::connector::*;
 use base::{ChangelogMode, Error, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl ConnectorFactory for UpsertKafka {
         let kafka = check(table, context)?;
         let mut warnings = kafka.settings.warnings();
         warnings.extend(gathering_warning(table)?);
-        let exactly_once = table.options.word(&DELIVERY_GUARANTEE)? == Some("exactly-once");
+        let (guarantee, guarantee_reason) = guarantee(&table.options, true)?;
         Ok(TableDescription {
             source: Some(SourceDescription {
                 changelog: ChangelogMode::UPSERT,
@@ -41,13 +41,8 @@ impl ConnectorFactory for UpsertKafka {
             }),
             sink: Some(SinkDescription {
                 input: SinkInput::Upsert,
-                guarantee: if exactly_once { Guarantee::ExactlyOnce } else { Guarantee::AtLeastOnce },
-                guarantee_reason: if exactly_once {
-                    guarantee_reason(true)
-                } else {
-                    "changes since the last checkpoint are written again after a failure; the content of every key \
-                     comes out the same ('sink.delivery-guarantee' = 'exactly-once' changes that)"
-                },
+                guarantee,
+                guarantee_reason,
                 parallelism_max: declared::positive(&table.options, &declared::SINK_PARALLELISM)?,
             }),
             warnings,

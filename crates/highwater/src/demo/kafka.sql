@@ -10,7 +10,9 @@ CREATE TABLE order_topic (
     'connector' = 'kafka',
     'topic' = 'highwater_demo_orders',
     'properties.bootstrap.servers' = '${KAFKA}',
-    'format' = 'json',
+    'key.format' = 'json',
+    'key.fields' = 'order_id',                        -- spreads the orders evenly over the partitions
+    'value.format' = 'json',
     'scan.startup.mode' = '${STARTUP}',
     'scan.startup.timestamp-millis' = '${NOW_MS}'
 );

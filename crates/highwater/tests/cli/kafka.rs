@@ -60,7 +60,12 @@ fn keys_values_and_metadata_are_read() {
     let records = [
         Record::new(r#"{"v":1}"#).key(r#"{"id":"a"}"#).partition(0).timestamp(1_000).header("h", "x"),
         Record::new(r#"{"v":2}"#).partition(1).timestamp(2_000),
-        Record { key: Some(br#"{"id":"c"}"#.to_vec()), partition: Some(1), timestamp: Some(3_000), ..Record::default() },
+        Record {
+            key: Some(br#"{"id":"c"}"#.to_vec()),
+            partition: Some(1),
+            timestamp: Some(3_000),
+            ..Record::default()
+        },
     ];
     client.produce("read_all", &records).expect("produced");
     let ddl = format!(
@@ -102,7 +107,8 @@ fn reading_begins_and_ends_where_the_options_say() {
     client.produce("modes", &records).expect("produced");
     let program = Program::new();
     let read = |options: &str| -> String {
-        let ddl = format!("CREATE TABLE t (n INT) {};", with(&address, "modes", &format!("'format' = 'json', {options}")));
+        let ddl =
+            format!("CREATE TABLE t (n INT) {};", with(&address, "modes", &format!("'format' = 'json', {options}")));
         let lines = query(&program, &ddl, "n INT <- SELECT n FROM t");
         lines.iter().map(|line| line.trim_start_matches("+I[").trim_end_matches(']')).collect()
     };
@@ -188,17 +194,19 @@ fn partitioners_topics_timestamps_and_headers_are_written() {
          h MAP<STRING, BYTES> METADATA FROM 'headers') {};",
         with(&address, "to_a;to_b", "'format' = 'raw'")
     );
-    let row = |topic: &str| format!("('{topic}!', {topic:?}, TO_TIMESTAMP_LTZ(5000, 3), MAP['k', x'6162'])").replace('"', "'");
+    let row = |topic: &str| {
+        format!("('{topic}!', {topic:?}, TO_TIMESTAMP_LTZ(5000, 3), MAP['k', x'6162'])").replace('"', "'")
+    };
     program.run_script(&format!("{ddl} INSERT INTO t VALUES {}, {};", row("to_b"), row("to_a"))).exits(0);
     let records = client.read("to_b").expect("records");
     assert_eq!(texts(&records), [("null".to_string(), "to_b!".to_string())]);
     assert_eq!(records[0].timestamp, Some(5_000));
     assert_eq!(records[0].headers, [("k".to_string(), Some(b"ab".to_vec()))]);
     assert_eq!(texts(&client.read("to_a").expect("records"))[0].1, "to_a!");
-    program.run_script(&format!("{ddl} INSERT INTO t VALUES {};", row("elsewhere"))).exits(1).says(&[
-        "elsewhere",
-        "'to_a', 'to_b'",
-    ]);
+    program
+        .run_script(&format!("{ddl} INSERT INTO t VALUES {};", row("elsewhere")))
+        .exits(1)
+        .says(&["elsewhere", "'to_a', 'to_b'"]);
 }
 
 #[test]
@@ -212,7 +220,9 @@ fn a_bad_record_is_named_by_topic_partition_and_offset() {
     client.produce("order_topic", &records).expect("produced");
     let program = Program::new();
     let options = format!("'format' = 'json', 'json.timestamp-format.standard' = 'SQL', {ALL}");
-    let table = |options: &str| format!("CREATE TABLE pinned (order_time TIMESTAMP(3)) {};", with(&address, "order_topic", options));
+    let table = |options: &str| {
+        format!("CREATE TABLE pinned (order_time TIMESTAMP(3)) {};", with(&address, "order_topic", options))
+    };
     let ran = print(&program, &table(&options), "t TIMESTAMP(3) <- SELECT * FROM pinned").exits(1).says(&[
         "order_topic",
         "partition 1",
@@ -244,7 +254,8 @@ fn upsert(address: &str, topic: &str, more: &str) -> String {
 fn an_upsert_topic_is_a_table() {
     let (address, client) = broker();
     client.create_topic("users", 2, &[("cleanup.policy", "compact")]).expect("topic");
-    let user = |id: i32, name: &str| Record::new(format!(r#"{{"id":{id},"name":"{name}"}}"#)).key(format!(r#"{{"id":{id}}}"#));
+    let user =
+        |id: i32, name: &str| Record::new(format!(r#"{{"id":{id},"name":"{name}"}}"#)).key(format!(r#"{{"id":{id}}}"#));
     let gone = |id: i32| Record::tombstone(format!(r#"{{"id":{id}}}"#));
     let records = [user(1, "Ann"), user(2, "Bob"), user(1, "Anna"), gone(2), gone(9), user(3, "Cid")];
     client.produce("users", &records).expect("produced");
@@ -293,9 +304,67 @@ fn an_upsert_topic_that_is_not_compacted_draws_advice() {
     client.create_topic("keeps_all", 1, &[]).expect("topic");
     let program = Program::new();
     let script = format!("{} INSERT INTO u VALUES (1, 'Ann');", upsert(&address, "keeps_all", ""));
-    program.run_script(&script).exits(0).says(&["warning", "keeps_all", "cleanup.policy=delete", "cleanup.policy=compact"]);
+    program.run_script(&script).exits(0).says(&[
+        "warning",
+        "keeps_all",
+        "cleanup.policy=delete",
+        "cleanup.policy=compact",
+    ]);
     let written = texts(&client.read("keeps_all").expect("records"));
     assert_eq!(written, [(r#"{"id":1}"#.to_string(), r#"{"id":1,"name":"Ann"}"#.to_string())]);
+}
+
+/// What an update says about its key, in a table whose key is that of the query.
+#[test]
+fn the_old_content_of_an_update_is_written_only_where_the_key_moves() {
+    let (address, client) = broker();
+    client.create_topic("cdc", 1, &[]).expect("topic");
+    for topic in ["moved_a", "moved_b"] {
+        client.create_topic(topic, 1, &[("cleanup.policy", "compact")]).expect("topic");
+    }
+    let row = |id: i32, city: &str, n: i32| format!(r#"{{"id":{id},"city":"{city}","n":{n}}}"#);
+    let event = |before: String, after: String, op: &str| {
+        Record::new(format!(r#"{{"before":{before},"after":{after},"op":"{op}"}}"#))
+    };
+    let null = || "null".to_string();
+    let events = [
+        event(null(), row(1, "moved_a", 1), "c"),
+        event(row(1, "moved_a", 1), row(1, "moved_a", 2), "u"),
+        event(row(1, "moved_a", 2), row(1, "moved_b", 2), "u"),
+        event(row(1, "moved_b", 2), null(), "d"),
+    ];
+    client.produce("cdc", &events).expect("produced");
+    let program = Program::new();
+    let script = format!(
+        "CREATE TABLE c (id INT, city STRING, n INT, PRIMARY KEY (id) NOT ENFORCED) {}; \
+         CREATE TABLE u (id INT, city STRING, n INT, topic STRING METADATA, PRIMARY KEY (id, city) NOT ENFORCED) WITH \
+         ('connector' = 'upsert-kafka', 'topic' = 'moved_a;moved_b', 'properties.bootstrap.servers' = '{address}', \
+         'key.format' = 'json', 'value.format' = 'json', 'value.fields-include' = 'EXCEPT_KEY'); \
+         INSERT INTO u SELECT id, city, n, city FROM c;",
+        with(&address, "cdc", &format!("'format' = 'debezium-json', {ALL}"))
+    );
+    program.write("script.sql", &script);
+    // One row at a time separates the halves of an update, which changes nothing.
+    for rows in ["1", "4096"] {
+        let before: Vec<usize> = ["moved_a", "moved_b"].map(|topic| client.read(topic).expect("records").len()).into();
+        program.run(&["run", "script.sql", "--batch-rows", rows]).exits(0);
+        let written = |topic: &str, skip: usize| texts(&client.read(topic).expect("records")[skip..]);
+        let of = |city: &str, values: &[&str]| -> Vec<(String, String)> {
+            values.iter().map(|value| (format!(r#"{{"id":1,"city":"{city}"}}"#), value.to_string())).collect()
+        };
+        assert_eq!(written("moved_a", before[0]), of("moved_a", &[r#"{"n":1}"#, r#"{"n":2}"#, "null"]), "{rows} rows");
+        assert_eq!(written("moved_b", before[1]), of("moved_b", &[r#"{"n":2}"#, "null"]), "{rows} rows");
+    }
+}
+
+#[test]
+fn the_demo_runs_through_a_broker_inside_the_program() {
+    let program = Program::new();
+    let mut demo = program.start(&["demo", "--kafka", "--orders", "3000", "--rate", "6000"]);
+    // 3000 orders are five minutes: the last one stays open.
+    demo.wait_until_job(2, "four minutes are shown", |job| rows(job, "sink", "rows_out") == 4);
+    demo.signal("INT");
+    demo.end().exits(0).says(&["broker: 127.0.0.1:", "kcat -b 127.0.0.1:", "--topic highwater_demo_minute_gmv"]);
 }
 
 #[test]
@@ -312,8 +381,15 @@ fn gathered_changes_leave_the_last_one_of_each_key() {
     let values: Vec<String> = client.read("gathered").expect("records").iter().filter_map(Record::value_text).collect();
     assert_eq!(values, [r#"{"id":1,"name":"d"}"#, r#"{"id":2,"name":"b"}"#]);
     // One of the two options alone does nothing, which is said.
-    let script = format!("{} INSERT INTO u VALUES (3, 'e');", upsert(&address, "gathered", ", 'sink.buffer-flush.max-rows' = '100'"));
-    program.run_script(&script).exits(0).says(&["sink.buffer-flush.max-rows", "sink.buffer-flush.interval", "no effect"]);
+    let script = format!(
+        "{} INSERT INTO u VALUES (3, 'e');",
+        upsert(&address, "gathered", ", 'sink.buffer-flush.max-rows' = '100'")
+    );
+    program.run_script(&script).exits(0).says(&[
+        "sink.buffer-flush.max-rows",
+        "sink.buffer-flush.interval",
+        "no effect",
+    ]);
 }
 
 #[test]
@@ -357,10 +433,8 @@ fn a_partition_added_while_the_job_runs_is_read() {
     client.create_topic("grown", 1, &[]).expect("topic");
     client.produce("grows", &numbers(0..3, 0)).expect("produced");
     let program = Program::new();
-    program.write(
-        "copy.sql",
-        &copy(&address, "grows", "grown", ", 'scan.topic-partition-discovery.interval' = '200 ms'"),
-    );
+    program
+        .write("copy.sql", &copy(&address, "grows", "grown", ", 'scan.topic-partition-discovery.interval' = '200 ms'"));
     let mut job = program.start(&["run", "copy.sql", "--parallelism", "2"]);
     job.wait_until("the first rows are written", |job| rows(job, "sink", "rows_out") == 3);
     client.add_partitions("grows", 3).expect("partitions");
@@ -386,7 +460,11 @@ fn a_broker_that_restarts_loses_nothing_and_a_deleted_topic_is_named() {
     let mut job = program.start(&["run", "copy.sql"]);
     job.wait_until("the first rows are written", |job| rows(job, "sink", "rows_out") == 500);
     for (round, partition) in [(1, 1), (2, 0)] {
-        if round == 1 { kafka.stop().expect("stopped") } else { kafka.kill() }
+        if round == 1 {
+            kafka.stop().expect("stopped")
+        } else {
+            kafka.kill()
+        }
         kafka.start().expect("started again");
         client.produce("before", &numbers(500 * round..500 * (round + 1), partition)).expect("produced");
         let written = 500 * (round as u64 + 1);

@@ -24,7 +24,8 @@ fn an_unknown_topic_is_named_with_its_neighbours() {
     let kafka = Kafka::shared().expect("a broker");
     kafka.client().expect("a client").create_topic("unknown_orders", 1, &[]).expect("topic");
     let address = kafka.address();
-    let message = ["topic 'unknown_order'", "does not exist", "unknown_orders", "--create --topic unknown_order", &address];
+    let message =
+        ["topic 'unknown_order'", "does not exist", "unknown_orders", "--create --topic unknown_order", &address];
     select(&address, "unknown_order", "").exits(1).says(&message);
 }
 

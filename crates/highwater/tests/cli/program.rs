@@ -114,9 +114,21 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Asks for the status until `reached` says so. Asking is the wait: each answer comes from the job itself.
+    /// Asks for the status of the first job until `reached` says so. Asking is the wait: each answer comes from the job
+    /// itself.
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, reached: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+        self.wait_until_job(0, what, reached)
+    }
+
+    /// Asks for the status of a job, by its place in the script, until `reached` says so.
+    #[track_caller]
+    pub fn wait_until_job(
+        &mut self,
+        index: usize,
+        what: &str,
+        reached: impl Fn(&serde_json::Value) -> bool,
+    ) -> serde_json::Value {
         const ASKED_MAX: usize = 3_000;
         let mut last = serde_json::Value::Null;
         for _ in 0..ASKED_MAX {
@@ -128,7 +140,7 @@ impl Running<'_> {
             }
             let status = self.program.run(&["status", "--json"]);
             if let Ok(json) = serde_json::from_str::<serde_json::Value>(&status.out) {
-                let job = json["runs"][0]["jobs"][0].clone();
+                let job = json["runs"][0]["jobs"][index].clone();
                 if job.is_object() && reached(&job) {
                     return job;
                 }

@@ -15,8 +15,8 @@ fn steps(key: i64, times: &[i64]) -> Vec<Row> {
 fn aligned(name: &str, source: &Arc<Replay>, idle_timeout: Option<Duration>) -> Node {
     let mut node = scan(name, source, Some(0), false);
     if let NodeKind::Scan(scan) = &mut node.kind {
-        let (max_drift, update_interval) = (Duration::from_millis(100), Duration::from_secs(1));
-        scan.alignment = Some(Alignment { group: "g".into(), max_drift, update_interval });
+        let max_drift = Duration::from_millis(100);
+        scan.alignment = Some(Alignment { group: "g".into(), max_drift });
         scan.idle_timeout = idle_timeout;
     }
     node
