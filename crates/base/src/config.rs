@@ -126,6 +126,22 @@ pub const NOT_NULL_ENFORCER: SessionOption = used(
     "what happens to a row with NULL in a NOT NULL column of the sink",
     "sink 的 NOT NULL 列出现 NULL 时的处理方式",
 );
+/// `table.optimizer.non-deterministic-update.strategy`.
+pub const NON_DETERMINISTIC_UPDATES: SessionOption = used(
+    "table.optimizer.non-deterministic-update.strategy",
+    OptionKind::OneOf(&["IGNORE", "TRY_RESOLVE"]),
+    Some("IGNORE"),
+    "whether a value that changes when an old row is computed again is an error (TRY_RESOLVE) or a warning",
+    "旧行重算会变化的值：TRY_RESOLVE 报错，IGNORE 只警告",
+);
+/// `table.exec.legacy-cast-behaviour`.
+pub const LEGACY_CAST: SessionOption = used(
+    "table.exec.legacy-cast-behaviour",
+    OptionKind::OneOf(&["enabled", "disabled"]),
+    Some("disabled"),
+    "enabled: a CAST that fails gives NULL, and CHAR(n) and VARCHAR(n) are neither cut nor padded",
+    "enabled：转换失败时返回 NULL，CHAR(n) 与 VARCHAR(n) 不截断也不补齐",
+);
 /// `highwater.language`.
 pub const LANGUAGE: SessionOption = used(
     "highwater.language",
@@ -177,6 +193,8 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     DML_SYNC,
     RUNTIME_MODE,
     NOT_NULL_ENFORCER,
+    NON_DETERMINISTIC_UPDATES,
+    LEGACY_CAST,
     LANGUAGE,
     BATCH_ROWS,
     RESULT_MODE,
@@ -204,7 +222,6 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
         "deduplication of CDC events (table.exec.source.cdc-events-duplicate)",
     ),
     refused("table.exec.deduplicate.*", "deduplication (table.exec.deduplicate.*)"),
-    refused("table.exec.legacy-cast-behaviour", "legacy casts (table.exec.legacy-cast-behaviour)"),
     inert("table.exec.mini-batch.*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),
     inert("table.optimizer.*", "the planner has no such switch", "优化器没有该开关"),
     inert("table.exec.sink.require-on-conflict", NO_CONFLICT_EN, NO_CONFLICT_ZH),
@@ -232,6 +249,25 @@ pub fn session_option(key: &str) -> Option<&'static SessionOption> {
         .or_else(|| SESSION_OPTIONS.iter().find(|option| option.spec.matches(key)))
 }
 
+/// A hint of a query that the planner keeps: `STATE_TTL('orders' = '1 d')`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanHint {
+    /// Its name in upper case.
+    pub name: String,
+    /// Its `'key' = 'value'` pairs.
+    pub options: Vec<(String, String)>,
+    /// Its other arguments.
+    pub arguments: Vec<String>,
+}
+
+impl std::fmt::Display for PlanHint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let options = self.options.iter().map(|(key, value)| format!("'{key}' = '{value}'"));
+        let all: Vec<String> = options.chain(self.arguments.iter().cloned()).collect();
+        write!(f, "{}({})", self.name, all.join(", "))
+    }
+}
+
 /// The configuration of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobConfig {
@@ -241,6 +277,8 @@ pub struct JobConfig {
     pub parallelism: Option<usize>,
     /// The session's time zone.
     pub time_zone: chrono_tz::Tz,
+    /// Whether casts behave as before Flink 1.15.
+    pub legacy_cast: bool,
     /// Idle timeout of source splits.
     pub idle_timeout: Option<Duration>,
     /// Time between checkpoints.
@@ -251,6 +289,8 @@ pub struct JobConfig {
     pub batch_rows: usize,
     /// Language of messages, if set.
     pub language: Option<Language>,
+    /// Hints of its queries. What is not built yet leaves them unread; EXPLAIN names them.
+    pub hints: Vec<PlanHint>,
 }
 
 impl Default for JobConfig {
@@ -259,11 +299,13 @@ impl Default for JobConfig {
             name: None,
             parallelism: None,
             time_zone: chrono_tz::UTC,
+            legacy_cast: false,
             idle_timeout: None,
             checkpoint_interval: Some(Duration::from_secs(10)),
             state_ttl: None,
             batch_rows: 4096,
             language: None,
+            hints: Vec::new(),
         }
     }
 }
@@ -299,11 +341,13 @@ impl JobConfig {
             name: options.get(PIPELINE_NAME.spec.key).map(str::to_string),
             parallelism,
             time_zone: parse_time_zone(options.text(&TIME_ZONE.spec).unwrap_or("UTC"))?,
+            legacy_cast: options.text(&LEGACY_CAST.spec).is_some_and(|text| text.eq_ignore_ascii_case("enabled")),
             idle_timeout: positive(options.duration(&IDLE_TIMEOUT.spec)?),
             checkpoint_interval: positive(options.duration(&CHECKPOINT_INTERVAL.spec)?),
             state_ttl: positive(options.duration(&STATE_TTL.spec)?),
             batch_rows: count(&BATCH_ROWS, 1, 1 << 20)?.unwrap_or(4096),
             language: options.get(LANGUAGE.spec.key).and_then(Language::parse),
+            hints: Vec::new(),
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::format::FormatRegistry;
 use crate::options::OptionSpec;
 use crate::table::TableDefinition;
 use crate::types::{RowType, SqlType};
+use crate::warnings::Warnings;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct ConnectorContext {
     pub time_zone: chrono_tz::Tz,
     /// The job's clock.
     pub clock: Arc<dyn Clock>,
+    /// Takes what does not stop the job.
+    pub warnings: Warnings,
 }
 
 /// A metadata column that a connector (or its format) offers.
@@ -98,6 +101,17 @@ pub struct TableDescription {
     pub warnings: Vec<Error>,
 }
 
+/// What PARTITIONED BY of a table may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Partitioning {
+    /// Nothing.
+    None,
+    /// Columns.
+    Columns,
+    /// Columns, and transforms of them.
+    Transforms,
+}
+
 /// What a query reads of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScanSpec {
@@ -116,6 +130,11 @@ pub trait ConnectorFactory: Send + Sync + Debug {
 
     /// All options besides `connector` and those of the format.
     fn options(&self) -> &'static [OptionSpec];
+
+    /// What PARTITIONED BY of its tables may hold.
+    fn partitioning(&self) -> Partitioning {
+        Partitioning::None
+    }
 
     /// Checks the definition and says what the table can be. Opens nothing.
     ///
@@ -329,6 +348,11 @@ pub trait SinkWriter: Send {
     /// The writer's own state at the barrier, after [`SinkWriter::prepare_commit`].
     fn snapshot(&mut self) -> Result<Vec<u8>> {
         Ok(Vec::new())
+    }
+
+    /// The job has ended well: waits for what still runs in the background.
+    fn close<'a>(&'a mut self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
     }
 
     /// Gives up without committing: the job has failed or was cancelled. Removes what can be removed.

@@ -21,6 +21,8 @@ pub struct Argument {
 pub struct FunctionContext {
     /// `table.local-time-zone`.
     pub time_zone: chrono_tz::Tz,
+    /// `table.exec.legacy-cast-behaviour`: a cast that fails gives NULL.
+    pub legacy_cast: bool,
 }
 
 /// A scalar function of Flink SQL, or an operator with the name of its symbol (`+`, `CAST`).

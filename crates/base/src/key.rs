@@ -100,6 +100,14 @@ fn hash_column(column: &ArrayRef, hashes: &mut [u64]) -> Result<()> {
             let array = column.as_binary::<i32>();
             each(array, hashes, |row| xxh3_64(array.value(row)))
         }
+        DataType::LargeUtf8 => {
+            let array = column.as_string::<i64>();
+            each(array, hashes, |row| xxh3_64(array.value(row).as_bytes()))
+        }
+        DataType::LargeBinary => {
+            let array = column.as_binary::<i64>();
+            each(array, hashes, |row| xxh3_64(array.value(row)))
+        }
         DataType::Struct(_) => {
             let array = column.as_struct();
             let mut inner = vec![0u64; array.len()];

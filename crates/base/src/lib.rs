@@ -23,6 +23,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod types;
+pub mod warnings;
 pub mod watermark_options;
 
 pub use changelog::{ChangelogBatch, ChangelogMode, RowKind};
@@ -30,8 +31,9 @@ pub use error::{Domain, Error, ErrorCode, Language, Location, Result, Text};
 pub use event::{Epoch, Event};
 pub use expression::Expression;
 pub use options::{OptionKind, OptionSpec, Options};
-pub use table::{Column, ColumnKind, ObjectPath, TableDefinition};
+pub use table::{Column, ColumnKind, ObjectPath, PartitionField, PartitionTransform, TableDefinition};
 pub use types::{Field, LogicalType, RowType, SqlType, TimeAttribute};
+pub use warnings::Warnings;
 
 /// A boxed future, so that traits in this crate can be async without an async runtime.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
@@ -45,6 +47,7 @@ pub const CODES: &[&ErrorCode] = &[
     &error::IO_FULL,
     &error::IO,
     &options::UNKNOWN_OPTION,
+    &options::STRANGE_OPTION,
     &options::MISSING_OPTION,
     &options::BAD_OPTION,
     &types::BAD_TYPE,

@@ -73,6 +73,23 @@ pub const UNKNOWN_OPTION: ErrorCode = ErrorCode {
     },
 };
 
+/// An unknown key that resembles no known one.
+pub const STRANGE_OPTION: ErrorCode = ErrorCode {
+    code: "HW-C004",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "unknown option '{key}' of {owner}",
+        why: "{owner} knows these options: {known}",
+        fix: "remove it, or use one of them",
+    },
+    zh: Text {
+        what: "{owner} 没有选项 '{key}'",
+        why: "{owner} 支持的选项：{known}",
+        fix: "请删除它，或改用上述选项之一",
+    },
+};
+
 /// A missing key.
 pub const MISSING_OPTION: ErrorCode = ErrorCode {
     code: "HW-C002",
@@ -220,14 +237,9 @@ fn accepts(kind: OptionKind, value: &str) -> bool {
 pub fn unknown(key: &str, specs: &[&OptionSpec], owner: &str) -> Error {
     let names: Vec<&str> = specs.iter().map(|spec| spec.key).collect();
     let quoted = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    let mut near = nearest(key, names.iter().copied());
-    if near.is_empty() {
-        near = names.clone();
-    }
-    Error::new(
-        &UNKNOWN_OPTION,
-        &[("key", &key), ("owner", &owner), ("known", &quoted(&names)), ("nearest", &quoted(&near))],
-    )
+    let near = nearest(key, names.iter().copied());
+    let code = if near.is_empty() { &STRANGE_OPTION } else { &UNKNOWN_OPTION };
+    Error::new(code, &[("key", &key), ("owner", &owner), ("known", &quoted(&names)), ("nearest", &quoted(&near))])
 }
 
 /// An error for a value that `spec` does not take.

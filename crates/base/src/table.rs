@@ -62,6 +62,40 @@ pub struct WatermarkDefinition {
     pub sql: String,
 }
 
+/// How an entry of PARTITIONED BY divides rows by a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartitionTransform {
+    /// One partition per value.
+    Identity,
+    /// One per year of a time.
+    Years,
+    /// One per month.
+    Months,
+    /// One per day.
+    Days,
+    /// One per hour.
+    Hours,
+    /// By a hash of the value, into so many partitions.
+    Bucket(u32),
+    /// By the first characters of a text, or a number rounded down to a multiple of the width.
+    Truncate(u32),
+}
+
+/// An entry of PARTITIONED BY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionField {
+    /// Name of the column.
+    pub column: String,
+    /// What is made of its values.
+    pub transform: PartitionTransform,
+}
+
+impl From<&str> for PartitionField {
+    fn from(column: &str) -> PartitionField {
+        PartitionField { column: column.into(), transform: PartitionTransform::Identity }
+    }
+}
+
 /// A table as connectors and the planner know it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableDefinition {
@@ -73,8 +107,8 @@ pub struct TableDefinition {
     pub primary_key: Vec<String>,
     /// The WATERMARK clause.
     pub watermark: Option<WatermarkDefinition>,
-    /// PARTITIONED BY columns.
-    pub partitioned_by: Vec<String>,
+    /// PARTITIONED BY.
+    pub partitioned_by: Vec<PartitionField>,
     /// The WITH clause.
     pub options: Options,
     /// COMMENT.

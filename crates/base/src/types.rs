@@ -72,6 +72,12 @@ pub enum LogicalType {
     Multiset(Box<SqlType>),
     /// ROW<...>.
     Row(Vec<(String, SqlType)>),
+    /// STRUCTURED<'class', ...>: a row whose type has a name.
+    Structured(String, Vec<(String, SqlType)>),
+    /// VARIANT: a value of any shape, as PARSE_JSON makes it. It is held as its JSON text, keys in order.
+    Variant,
+    /// BITMAP: a set of 32-bit integers, held as the portable serialisation of a roaring bitmap.
+    Bitmap,
 }
 
 /// A type with its nullability.
@@ -116,6 +122,14 @@ impl LogicalType {
         self.is_integer() || matches!(self, Float | Double | Decimal { .. })
     }
 
+    /// The fields of a ROW or of a STRUCTURED type.
+    pub fn fields(&self) -> Option<&[(String, SqlType)]> {
+        match self {
+            LogicalType::Row(fields) | LogicalType::Structured(_, fields) => Some(fields),
+            _ => None,
+        }
+    }
+
     /// TIMESTAMP or TIMESTAMP_LTZ.
     pub fn is_timestamp(&self) -> bool {
         matches!(self, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_))
@@ -154,7 +168,12 @@ impl LogicalType {
             Array(element) => DataType::List(element.arrow_field("item")),
             Map(key, value) => map_type(key.arrow_field("key"), value.arrow_field("value")),
             Multiset(element) => map_type(element.arrow_field("key"), LogicalType::Int.not_null().arrow_field("value")),
-            Row(fields) => DataType::Struct(fields.iter().map(|(name, t)| t.arrow_field(name)).collect()),
+            Row(fields) | Structured(_, fields) => {
+                DataType::Struct(fields.iter().map(|(name, t)| t.arrow_field(name)).collect())
+            }
+            // Types of Arrow that no other SQL type uses: they are recognised where metadata is lost.
+            Variant => DataType::LargeUtf8,
+            Bitmap => DataType::LargeBinary,
         }
     }
 }
@@ -242,6 +261,8 @@ impl LogicalType {
             }
             DataType::Utf8 => LogicalType::STRING,
             DataType::Binary => LogicalType::BYTES,
+            DataType::LargeUtf8 => Variant,
+            DataType::LargeBinary => Bitmap,
             DataType::Date32 => Date,
             DataType::Time32(_) => Time(0),
             DataType::Timestamp(unit, None) => Timestamp(precision(unit)),
@@ -294,14 +315,25 @@ impl fmt::Display for LogicalType {
             Multiset(element) => write!(f, "MULTISET<{element}>"),
             Row(fields) => {
                 f.write_str("ROW<")?;
-                for (index, (name, t)) in fields.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}`{}` {t}", name.replace('`', "``"))?;
-                }
-                f.write_str(">")
+                write_fields(f, fields)
             }
+            Structured(class, fields) => {
+                write!(f, "STRUCTURED<'{}', ", class.replace('\'', "''"))?;
+                write_fields(f, fields)
+            }
+            Variant => f.write_str("VARIANT"),
+            Bitmap => f.write_str("BITMAP"),
         }
     }
+}
+
+/// The fields of a row type and what closes it.
+fn write_fields(f: &mut fmt::Formatter<'_>, fields: &[(String, SqlType)]) -> fmt::Result {
+    for (index, (name, t)) in fields.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        write!(f, "{comma}`{}` {t}", name.replace('`', "``"))?;
+    }
+    f.write_str(">")
 }
 
 impl fmt::Display for SqlType {

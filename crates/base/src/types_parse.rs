@@ -14,12 +14,12 @@ pub const BAD_TYPE: ErrorCode = ErrorCode {
     en: Text {
         what: "invalid type {type}",
         why: "{why}",
-        fix: "types: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s), CHAR(n), VARCHAR(n), STRING, BINARY(n), VARBINARY(n), BYTES, DATE, TIME(p), TIMESTAMP(p), TIMESTAMP_LTZ(p), INTERVAL, ARRAY<t>, MAP<k, v>, MULTISET<t>, ROW<name t, ...>",
+        fix: "types: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s), CHAR(n), VARCHAR(n), STRING, BINARY(n), VARBINARY(n), BYTES, DATE, TIME(p), TIMESTAMP(p), TIMESTAMP_LTZ(p), INTERVAL, ARRAY<t>, MAP<k, v>, MULTISET<t>, ROW<name t, ...>, VARIANT, BITMAP",
     },
     zh: Text {
         what: "无效的类型 {type}",
         why: "{why}",
-        fix: "可用类型：BOOLEAN、TINYINT、SMALLINT、INT、BIGINT、FLOAT、DOUBLE、DECIMAL(p, s)、CHAR(n)、VARCHAR(n)、STRING、BINARY(n)、VARBINARY(n)、BYTES、DATE、TIME(p)、TIMESTAMP(p)、TIMESTAMP_LTZ(p)、INTERVAL、ARRAY<t>、MAP<k, v>、MULTISET<t>、ROW<name t, ...>",
+        fix: "可用类型：BOOLEAN、TINYINT、SMALLINT、INT、BIGINT、FLOAT、DOUBLE、DECIMAL(p, s)、CHAR(n)、VARCHAR(n)、STRING、BINARY(n)、VARBINARY(n)、BYTES、DATE、TIME(p)、TIMESTAMP(p)、TIMESTAMP_LTZ(p)、INTERVAL、ARRAY<t>、MAP<k, v>、MULTISET<t>、ROW<name t, ...>、VARIANT、BITMAP",
     },
 };
 
@@ -164,12 +164,12 @@ impl Reader<'_> {
             "CHAR" => Char(self.length(1)?),
             "CHARACTER" => {
                 let varying = self.eat_words(&["VARYING"]);
-                let length = self.length(1)?;
+                let length = self.length(if varying { LENGTH_MAX } else { 1 })?;
                 if varying { VarChar(length) } else { Char(length) }
             }
-            "VARCHAR" => VarChar(self.length(1)?),
+            "VARCHAR" => VarChar(self.length(LENGTH_MAX)?),
             "BINARY" => Binary(self.length(1)?),
-            "VARBINARY" => VarBinary(self.length(1)?),
+            "VARBINARY" => VarBinary(self.length(LENGTH_MAX)?),
             "DATE" => Date,
             "TIME" => {
                 let precision = self.precision("TIME", 0)?;
@@ -204,6 +204,9 @@ impl Reader<'_> {
                 Map(key, value)
             }
             "ROW" => self.row()?,
+            "STRUCTURED" => self.structured()?,
+            "VARIANT" => Variant,
+            "BITMAP" => Bitmap,
             other => return Err(format!("unknown type name {other}")),
         })
     }
@@ -220,7 +223,8 @@ impl Reader<'_> {
 
     fn length(&mut self, default: u32) -> Read<u32> {
         let length = self.numbers()?.first().copied().unwrap_or(default);
-        if (1..=LENGTH_MAX).contains(&length) { Ok(length) } else { Err("a length is at least 1".into()) }
+        // 0 is the length of an empty literal.
+        if length <= LENGTH_MAX { Ok(length) } else { Err(format!("a length is at most {LENGTH_MAX}")) }
     }
 
     fn precision(&mut self, name: &str, default: u32) -> Read<u8> {
@@ -252,9 +256,38 @@ impl Reader<'_> {
         if close == '>' {
             self.expect('<')?;
         }
+        Ok(LogicalType::Row(self.fields(close)?))
+    }
+
+    /// `STRUCTURED<'class', name t, ...>`.
+    fn structured(&mut self) -> Read<LogicalType> {
+        self.expect('<')?;
+        self.expect('\'')?;
+        let mut class = String::new();
+        loop {
+            let end = self.rest.find('\'').ok_or("unterminated class name")?;
+            class.push_str(&self.rest[..end]);
+            self.rest = &self.rest[end + 1..];
+            match self.rest.strip_prefix('\'') {
+                Some(rest) => {
+                    class.push('\'');
+                    self.rest = rest;
+                }
+                None => break,
+            }
+        }
+        if !self.eat(',') {
+            self.expect('>')?;
+            return Ok(LogicalType::Structured(class, Vec::new()));
+        }
+        Ok(LogicalType::Structured(class, self.fields('>')?))
+    }
+
+    /// Fields up to and with `close`.
+    fn fields(&mut self, close: char) -> Read<Vec<(String, SqlType)>> {
         let mut fields = Vec::new();
         if self.eat(close) {
-            return Ok(LogicalType::Row(fields));
+            return Ok(fields);
         }
         loop {
             let name = self.identifier()?;
@@ -266,7 +299,7 @@ impl Reader<'_> {
             }
             fields.push((name, sql_type));
             if self.eat(close) {
-                return Ok(LogicalType::Row(fields));
+                return Ok(fields);
             }
             self.expect(',')?;
         }

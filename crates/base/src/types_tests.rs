@@ -17,6 +17,10 @@ fn type_text_parses_back() {
         "TIMESTAMP_LTZ(9) NOT NULL",
         "INTERVAL SECOND(3)",
         "INTERVAL MONTH NOT NULL",
+        "VARIANT NOT NULL",
+        "BITMAP",
+        "STRUCTURED<'com.example.User', `name` CHAR(3) NOT NULL, `age` INT>",
+        "STRUCTURED<'it''s', >",
         "ARRAY<ROW<`a b` INT NOT NULL, `c``d` MAP<STRING NOT NULL, MULTISET<DATE>>> NOT NULL>",
     ] {
         assert_eq!(parse(text).to_string(), text);
@@ -46,7 +50,15 @@ fn every_spelling_of_flink_is_read() {
 
 #[test]
 fn a_field_keeps_its_sql_type_through_arrow() {
-    for text in ["CHAR(5) NOT NULL", "TIMESTAMP(2)", "MULTISET<STRING>", "TIME(3)", "ROW<`a` VARCHAR(3)>"] {
+    for text in [
+        "CHAR(5) NOT NULL",
+        "TIMESTAMP(2)",
+        "MULTISET<STRING>",
+        "TIME(3)",
+        "ROW<`a` VARCHAR(3)>",
+        "ARRAY<VARIANT>",
+        "BITMAP",
+    ] {
         let mut field = Field::new("c", parse(text));
         field.time = Some(TimeAttribute::Rowtime);
         assert_eq!(Field::from_arrow(&field.arrow()).expect("field"), field);

@@ -106,6 +106,7 @@ pub(crate) fn context() -> ConnectorContext {
         formats: Arc::new(formats),
         time_zone: chrono_tz::UTC,
         clock: Arc::new(ManualClock::new(1_732_114_800_000)),
+        warnings: Warnings::default(),
     }
 }
 

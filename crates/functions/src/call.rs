@@ -234,6 +234,11 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    /// The texts of a column, or of a constant for `rows` rows.
+    pub fn of(array: StringArray, rows: usize) -> Self {
+        Texts { constant: array.len() == 1 && rows != 1, array }
+    }
+
     pub fn get(&self, row: usize) -> Option<&str> {
         let row = if self.constant { 0 } else { row };
         self.array.is_valid(row).then(|| self.array.value(row))
@@ -247,6 +252,11 @@ pub(crate) struct Values<T: ArrowPrimitiveType> {
 }
 
 impl<T: ArrowPrimitiveType> Values<T> {
+    /// The values of a column, or of a constant for `rows` rows.
+    pub fn of(array: PrimitiveArray<T>, rows: usize) -> Self {
+        Values { constant: array.len() == 1 && rows != 1, array }
+    }
+
     pub fn get(&self, row: usize) -> Option<T::Native> {
         let row = if self.constant { 0 } else { row };
         self.array.is_valid(row).then(|| self.array.value(row))

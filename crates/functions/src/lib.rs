@@ -12,16 +12,20 @@ mod call;
 mod cast;
 pub mod codes;
 mod decimal;
+mod doc;
+mod docs;
 mod json;
 mod registry;
 mod scalar;
 mod time;
 mod types;
 
-pub use aggregate::{aggregate, aggregate_names};
+pub use aggregate::{aggregate, aggregate_doc, aggregate_names, grouped};
 pub use cast::print::to_text;
 pub use cast::{CastSupport, can_cast, cast};
 pub use codes::CODES;
+pub use doc::{Category, FunctionDoc};
+pub use docs::{scalar_doc, scalar_docs};
 pub use registry::{scalar, scalar_names};
 pub use types::{common_type, comparison_type};
 

@@ -1,11 +1,12 @@
 //! The table of all scalar functions and operators. A name can be written in any letter case.
 
 use crate::call::{Call, Scalar, Signature};
-use crate::json::functions as json;
+use crate::json::{functions as json, variant};
 use crate::scalar::{
-    arithmetic, collections, compare, digest, encodings, logic, math, patterns, regexes, strings, substrings, urls,
+    addresses, arithmetic, bitmaps, collections, compare, digest, encodings, logic, math, objects, patterns, printf,
+    regexes, strings, substrings, urls,
 };
-use crate::time::{convert, fields, shift};
+use crate::time::{convert, fields, overlaps, shift};
 use arrow::array::ArrayRef;
 use base::function::ScalarFunction;
 use base::{Result, SqlType};
@@ -100,27 +101,40 @@ const SCALARS: &[Scalar] = &[
     line("CONCAT", TEXTS, strings::concat_result, strings::concat),
     line("CONCAT_WS", TEXTS, strings::concat_result, strings::concat_ws),
     line("LOWER", "LOWER(STRING)", strings::same_string, strings::lower),
-    line("LCASE", "LCASE(STRING)", strings::same_string, strings::lower),
     line("UPPER", "UPPER(STRING)", strings::same_string, strings::upper),
-    line("UCASE", "UCASE(STRING)", strings::same_string, strings::upper),
-    line("INITCAP", "INITCAP(STRING)", strings::one_string, strings::init_cap),
-    line("REVERSE", "REVERSE(STRING)", strings::one_string, strings::reverse),
+    line("INITCAP", "INITCAP(STRING)", strings::same_string, strings::init_cap),
+    line("REVERSE", "REVERSE(STRING)", strings::nullable_string, strings::reverse),
     line("TRIM", "TRIM([BOTH | LEADING | TRAILING] [STRING] FROM STRING)", strings::trim_result, strings::trim),
     line("LTRIM", "LTRIM(STRING[, STRING])", strings::side_trim_result, strings::side_trim),
     line("RTRIM", "RTRIM(STRING[, STRING])", strings::side_trim_result, strings::side_trim),
     line("BTRIM", "BTRIM(STRING[, STRING])", strings::both_trim_result, strings::side_trim),
-    line("LPAD", "LPAD(STRING, INT[, STRING])", strings::pad_result, strings::pad),
-    line("RPAD", "RPAD(STRING, INT[, STRING])", strings::pad_result, strings::pad),
+    line("LPAD", "LPAD(STRING, INT, STRING)", strings::pad_result, strings::pad),
+    line("RPAD", "RPAD(STRING, INT, STRING)", strings::pad_result, strings::pad),
     line("REPEAT", "REPEAT(STRING, INT)", strings::repeat_result, strings::repeat),
     line("REPLACE", "REPLACE(STRING, STRING, STRING)", strings::three_strings, strings::replace),
-    line("TRANSLATE", "TRANSLATE(STRING, STRING, STRING)", strings::three_strings, strings::translate),
+    line("TRANSLATE", "TRANSLATE(STRING, STRING, STRING)", strings::translate_result, strings::translate),
+    line("TRANSLATE3", "TRANSLATE3(STRING, STRING, STRING)", strings::translate_result, strings::translate),
+    line("SPLIT", "SPLIT(STRING, STRING)", strings::split_result, strings::split),
+    line("PRINTF", "PRINTF(STRING, value, ...)", printf::result, printf::evaluate),
+    line("INET_ATON", "INET_ATON(STRING)", addresses::to_number_result, addresses::to_number),
+    line("INET_NTOA", "INET_NTOA(integer)", addresses::to_text_result, addresses::to_text),
     line("CHAR_LENGTH", "CHAR_LENGTH(STRING)", strings::int_of_string, strings::char_length),
     line("CHARACTER_LENGTH", "CHARACTER_LENGTH(STRING)", strings::int_of_string, strings::char_length),
     line("ASCII", "ASCII(STRING)", strings::int_of_string, strings::ascii),
     line("CHR", "CHR(INT)", strings::chr_result, strings::chr),
-    line("HASH_CODE", "HASH_CODE(STRING)", strings::int_of_string, strings::hash_code),
-    line("STARTSWITH", "STARTSWITH(STRING, STRING)", strings::two_strings_boolean, strings::starts_or_ends_with),
-    line("ENDSWITH", "ENDSWITH(STRING, STRING)", strings::two_strings_boolean, strings::starts_or_ends_with),
+    line("HASH_CODE", "HASH_CODE(STRING or INT)", strings::hash_code_result, strings::hash_code),
+    line(
+        "STARTSWITH",
+        "STARTSWITH(STRING or BINARY, the same)",
+        strings::starts_or_ends_with_result,
+        strings::starts_or_ends_with,
+    ),
+    line(
+        "ENDSWITH",
+        "ENDSWITH(STRING or BINARY, the same)",
+        strings::starts_or_ends_with_result,
+        strings::starts_or_ends_with,
+    ),
     line("IS_DIGIT", "IS_DIGIT(STRING)", strings::boolean_of_string, strings::is_kind),
     line("IS_ALPHA", "IS_ALPHA(STRING)", strings::boolean_of_string, strings::is_kind),
     line("IS_DECIMAL", "IS_DECIMAL(STRING)", strings::boolean_of_string, strings::is_kind),
@@ -190,6 +204,12 @@ const SCALARS: &[Scalar] = &[
     line("SECOND", "SECOND(time)", fields::short_result, fields::extract),
     line("TIMESTAMPADD", "TIMESTAMPADD(unit, INT, time)", shift::add_result, shift::add),
     line("TIMESTAMPDIFF", "TIMESTAMPDIFF(unit, time, time)", shift::difference_result, shift::difference),
+    line(
+        "OVERLAPS",
+        "(time, time or interval) OVERLAPS (time, time or interval)",
+        overlaps::result,
+        overlaps::evaluate,
+    ),
     line("DATE", "DATE(STRING, DATE or TIMESTAMP)", convert::date_result, convert::date),
     // Collections.
     line("ARRAY", "ARRAY[x, ...]", collections::array_result, collections::array),
@@ -230,7 +250,19 @@ const SCALARS: &[Scalar] = &[
         collections::map_from_arrays,
     ),
     line("MAP_UNION", "MAP_UNION(map, ...)", collections::map_union_result, collections::map_union),
-    line("TYPEOF", "TYPEOF(x)", collections::type_of_result, collections::type_of),
+    line("OBJECT_OF", "OBJECT_OF('class', 'name', x, ...)", objects::of_result, objects::of),
+    line("OBJECT_UPDATE", "OBJECT_UPDATE(object, 'name', x, ...)", objects::update_result, objects::update),
+    line("BITMAP_BUILD", "BITMAP_BUILD(ARRAY<INT>)", bitmaps::build_result, bitmaps::from_array),
+    line("BITMAP_AND", "BITMAP_AND(BITMAP, BITMAP)", bitmaps::of_two_result, bitmaps::of_two),
+    line("BITMAP_OR", "BITMAP_OR(BITMAP, BITMAP)", bitmaps::of_two_result, bitmaps::of_two),
+    line("BITMAP_XOR", "BITMAP_XOR(BITMAP, BITMAP)", bitmaps::of_two_result, bitmaps::of_two),
+    line("BITMAP_ANDNOT", "BITMAP_ANDNOT(BITMAP, BITMAP)", bitmaps::of_two_result, bitmaps::of_two),
+    line("BITMAP_CARDINALITY", "BITMAP_CARDINALITY(BITMAP)", bitmaps::cardinality_result, bitmaps::cardinality),
+    line("BITMAP_FROM_BYTES", "BITMAP_FROM_BYTES(BYTES)", bitmaps::from_bytes_result, bitmaps::from_bytes),
+    line("BITMAP_TO_BYTES", "BITMAP_TO_BYTES(BITMAP)", bitmaps::to_bytes_result, bitmaps::to_bytes),
+    line("BITMAP_TO_ARRAY", "BITMAP_TO_ARRAY(BITMAP)", bitmaps::to_array_result, bitmaps::to_array),
+    line("BITMAP_TO_STRING", "BITMAP_TO_STRING(BITMAP)", bitmaps::to_string_result, bitmaps::to_string),
+    line("TYPEOF", "TYPEOF(x[, BOOLEAN])", collections::type_of_result, collections::type_of),
     // JSON.
     line(
         "JSON_VALUE",
@@ -253,6 +285,10 @@ const SCALARS: &[Scalar] = &[
         json::object,
     ),
     line("JSON_ARRAY", "JSON_ARRAY(x, ... [NULL | ABSENT ON NULL])", json::array_result, json::array),
+    line("JSON", "JSON(STRING) inside JSON_OBJECT or JSON_ARRAY", json::json_result, json::json),
+    line("JSON TEXT", "JSON(STRING)", json::json_result, json::json),
+    line("PARSE_JSON", "PARSE_JSON(STRING[, BOOLEAN])", variant::parse_result, variant::parse),
+    line("TRY_PARSE_JSON", "TRY_PARSE_JSON(STRING[, BOOLEAN])", variant::parse_result, variant::parse),
     line("JSON_QUOTE", "JSON_QUOTE(STRING)", strings::one_string, json::quote),
     line("JSON_UNQUOTE", "JSON_UNQUOTE(STRING)", strings::one_string, json::unquote),
     line("IS JSON", "STRING IS JSON [VALUE | SCALAR | ARRAY | OBJECT]", json::is_json_result, json::is_json),

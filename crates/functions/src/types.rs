@@ -1,5 +1,6 @@
 //! The types that two types share: for CASE, COALESCE, UNION and VALUES, and for comparisons.
 
+use crate::decimal::PRECISION_MAX;
 use base::LogicalType::{
     self, BigInt, Binary, Char, Date, Decimal, Double, Float, Int, Map, Multiset, Null, Row, SmallInt, Time, Timestamp,
     TimestampLtz, TinyInt, VarBinary, VarChar,
@@ -105,10 +106,15 @@ fn merge_numbers(left: &LogicalType, right: &LogicalType) -> Option<LogicalType>
         }
         (l, r) if decimal(l) || decimal(r) => {
             let ((p1, s1), (p2, s2)) = (exact_digits(l)?, exact_digits(r)?);
-            let scale = s1.max(s2);
-            let precision = (p1 - s1).max(p2 - s2) + scale;
-            Decimal { precision: precision.min(38), scale }
+            // Digits before the point are kept before those after it.
+            let whole = (p1 - s1).max(p2 - s2);
+            let scale = s1.max(s2).min(PRECISION_MAX - whole);
+            Decimal { precision: whole + scale, scale }
         }
         (l, r) => if integer_rank(l) >= integer_rank(r) { l } else { r }.clone(),
     })
 }
+
+#[cfg(test)]
+#[path = "types_tests.rs"]
+mod tests;

@@ -88,6 +88,15 @@ pub struct ExplainArgs {
     /// Script.
     #[command(flatten)]
     pub script: ScriptArgs,
+    /// One JSON document: the operators of every job, as EXPLAIN JSON_EXECUTION_PLAN gives them
+    #[arg(long, conflicts_with_all = ["cost", "advice"])]
+    pub json: bool,
+    /// Estimated rows of every operator, as EXPLAIN ESTIMATED_COST
+    #[arg(long)]
+    pub cost: bool,
+    /// What could be better, as EXPLAIN PLAN_ADVICE
+    #[arg(long)]
+    pub advice: bool,
 }
 
 /// `highwater status`.

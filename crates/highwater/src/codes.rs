@@ -108,16 +108,8 @@ pub const REJECTED_ROWS: ErrorCode = ErrorCode {
     code: "HW-L008",
     domain: Domain::Data,
     retry: false,
-    en: Text {
-        what: "{operator} left out {count} record(s)",
-        why: "an option says so ('ignore-parse-errors' or the NOT NULL enforcer); the first: {sample}",
-        fix: "",
-    },
-    zh: Text {
-        what: "{operator} 跳过了 {count} 条记录",
-        why: "由选项决定（'ignore-parse-errors' 或 NOT NULL 约束处理）；第一条：{sample}",
-        fix: "",
-    },
+    en: Text { what: "{operator} left out {count} record(s)", why: "{sample} (the first of them)", fix: "" },
+    zh: Text { what: "{operator} 跳过了 {count} 条记录", why: "{sample}（第一条）", fix: "" },
 };
 
 /// Nothing to stop.

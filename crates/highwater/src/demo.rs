@@ -2,7 +2,7 @@
 
 use crate::cli::DemoArgs;
 use crate::results::{ResultMode, ResultSinks};
-use crate::run::{Overrides, start};
+use crate::run::{Overrides, Warned, start};
 use crate::{EXIT_OK, language, refuse, registries, script};
 use base::{Error, Result};
 use connectors::kafka::LocalBroker;
@@ -111,7 +111,8 @@ fn run_text(name: &str, text: &str, variables: &[(&str, String)], overrides: &Ov
     let script = Script::new(name, &text);
     let results = Arc::new(ResultSinks::default());
     results.set_mode(ResultMode::Table);
-    let mut session = Session::new(registries::environment(results.clone()));
+    let warned = Warned::default();
+    let mut session = Session::new(registries::environment(results.clone(), warned.warnings.clone()));
     let planned = script::plan(&script, &mut session, language::from_environment())?;
-    Ok(start(planned, &results, overrides))
+    Ok(start(planned, &results, overrides, warned))
 }

@@ -4,10 +4,12 @@ use crate::cli::ExplainArgs;
 use crate::codes::NOTHING_TO_RUN;
 use crate::results::ResultSinks;
 use crate::{EXIT_OK, language, output, refuse, registries, script};
-use base::Error;
 use base::error::Label;
+use base::{Error, Warnings};
 use planner::Session;
+use planner::explain::explain_json;
 use std::sync::Arc;
+use syntax::statement::ExplainDetail;
 
 /// Plans a script and prints its plans; gives the exit code.
 pub fn explain(args: &ExplainArgs) -> u8 {
@@ -16,7 +18,7 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         Ok(script) => script,
         Err(error) => return refuse(&error, language),
     };
-    let mut session = Session::new(registries::environment(Arc::new(ResultSinks::default())));
+    let mut session = Session::new(registries::environment(Arc::new(ResultSinks::default()), Warnings::default()));
     let planned = match script::plan(&script, &mut session, language) {
         Ok(planned) => planned,
         Err(error) => {
@@ -28,6 +30,22 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         let note = Error::new(&NOTHING_TO_RUN, &[("script", &script.name())]);
         eprintln!("{}", note.render(planned.language, Label::Note));
     }
+    if args.json {
+        let jobs: Vec<serde_json::Value> = planned
+            .jobs
+            .iter()
+            .map(|job| serde_json::json!({ "sinks": job.job.sinks, "plan": explain_json(&job.job.plan) }))
+            .collect();
+        output::line(&format!("{:#}", serde_json::json!({ "jobs": jobs })));
+        return EXIT_OK;
+    }
+    let mut details = Vec::new();
+    if args.cost {
+        details.push(ExplainDetail::EstimatedCost);
+    }
+    if args.advice {
+        details.push(ExplainDetail::PlanAdvice);
+    }
     for (index, job) in planned.jobs.iter().enumerate() {
         if index > 0 {
             output::line("");
@@ -37,7 +55,7 @@ pub fn explain(args: &ExplainArgs) -> u8 {
             sinks => format!("insert into {}", sinks.join(", ")),
         };
         output::line(&format!("== job {}: {what} ==", index + 1));
-        output::line(planner::explain::explain(&job.job.plan).trim_end());
+        output::line(planner::explain::explain(&job.job.plan, &details).trim_end());
     }
     EXIT_OK
 }

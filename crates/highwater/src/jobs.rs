@@ -23,7 +23,7 @@ pub struct NamedJob {
 pub struct Jobs {
     jobs: Mutex<Vec<NamedJob>>,
     /// Set by the first stop: jobs that have not started yet will not.
-    stopping: Mutex<Option<StopMode>>,
+    stopping: tokio::sync::watch::Sender<Option<StopMode>>,
     finished: Notify,
     all_ended: Mutex<bool>,
     /// Requests that wait for the end of the run: the program must not exit before they are answered.
@@ -46,7 +46,7 @@ impl Drop for Waiting<'_> {
 impl Jobs {
     /// Adds a job that has just started.
     pub fn add(&self, job: NamedJob) {
-        let stopping = *lock(&self.stopping);
+        let stopping = *self.stopping.borrow();
         if let Some(mode) = stopping {
             job.handle.stop(mode);
         }
@@ -60,12 +60,19 @@ impl Jobs {
 
     /// Whether a stop was asked for.
     pub fn is_stopping(&self) -> bool {
-        lock(&self.stopping).is_some()
+        self.stopping.borrow().is_some()
+    }
+
+    /// Waits until a stop is asked for.
+    pub async fn stopping(&self) {
+        let mut stopping = self.stopping.subscribe();
+        // The sender lives as long as this.
+        let _ = stopping.wait_for(Option::is_some).await;
     }
 
     /// Asks every job to stop.
     pub fn stop(&self, mode: StopMode) {
-        *lock(&self.stopping) = Some(mode);
+        self.stopping.send_replace(Some(mode));
         for job in self.list() {
             job.handle.stop(mode);
         }

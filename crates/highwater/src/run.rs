@@ -8,11 +8,11 @@ use crate::results::{ResultMode, ResultSinks, lock};
 use crate::script::{self, PlannedScript, ScriptJob};
 use crate::view::{REFRESH, Screen};
 use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, refuse, registries, summary};
-use base::Error;
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
+use base::{Error, Warnings};
 use planner::Session;
-use runtime::{JobHandle, RuntimeOptions, StopMode, Warnings};
+use runtime::{JobHandle, RuntimeOptions, StopMode};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +32,22 @@ pub struct Overrides {
     pub state_dir: Option<PathBuf>,
 }
 
+/// Warnings of jobs and of what they read and write, waiting to be shown.
+#[derive(Debug)]
+pub struct Warned {
+    /// Where they are sent.
+    pub warnings: Warnings,
+    queue: tokio::sync::mpsc::UnboundedReceiver<Error>,
+}
+
+impl Default for Warned {
+    fn default() -> Warned {
+        let (sender, queue) = tokio::sync::mpsc::unbounded_channel();
+        // Whoever has stopped listening has seen enough.
+        Warned { warnings: Warnings::new(move |warning| drop(sender.send(warning))), queue }
+    }
+}
+
 /// Runs a script file; gives the exit code.
 pub fn run(args: &RunArgs) -> u8 {
     let language = language::from_environment();
@@ -45,7 +61,8 @@ pub fn run(args: &RunArgs) -> u8 {
         Err(error) => return refuse(&error, language),
     };
     let results = Arc::new(ResultSinks::default());
-    let mut session = Session::new(registries::environment(results.clone()));
+    let warned = Warned::default();
+    let mut session = Session::new(registries::environment(results.clone(), warned.warnings.clone()));
     let planned = script::plan(&script, &mut session, language);
     let language = session.config().ok().and_then(|config| config.language).unwrap_or(language);
     let planned = match planned {
@@ -62,23 +79,23 @@ pub fn run(args: &RunArgs) -> u8 {
         }
         return EXIT_OK;
     }
-    start(planned, &results, &overrides)
+    start(planned, &results, &overrides, warned)
 }
 
 /// Runs planned jobs to their end on an async runtime; gives the exit code.
-pub fn start(planned: PlannedScript, results: &Arc<ResultSinks>, overrides: &Overrides) -> u8 {
+pub fn start(planned: PlannedScript, results: &Arc<ResultSinks>, overrides: &Overrides, warned: Warned) -> u8 {
     let language = planned.language;
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(cause) => return fail(&Error::io("start", "the async runtime", &cause), language),
     };
-    let code = runtime.block_on(supervise(planned, results.clone(), overrides.clone()));
+    let code = runtime.block_on(supervise(planned, results.clone(), overrides.clone(), warned));
     // Tasks that still wait for input have nothing to say any more.
     runtime.shutdown_background();
     code
 }
 
-async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides: Overrides) -> u8 {
+async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides: Overrides, warned: Warned) -> u8 {
     let language = planned.language;
     let jobs = Arc::new(Jobs::default());
     let state_dir = control::state_dir(overrides.state_dir.as_deref());
@@ -97,7 +114,7 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         screen.say(&mask::render(error, language, Label::Error));
         exit_code(error)
     };
-    let (warnings, mut warned) = tokio::sync::mpsc::unbounded_channel();
+    let Warned { warnings, mut queue } = warned;
     let said = Arc::new(tokio::sync::Notify::new());
     let listener = {
         let (screen, said) = (screen.clone(), said.clone());
@@ -106,7 +123,7 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
                 tokio::select! {
                     // What has been sent is shown before the end.
                     biased;
-                    Some(warning) = warned.recv() => screen.say(&mask::render(&warning, language, Label::Warning)),
+                    Some(warning) = queue.recv() => screen.say(&mask::render(&warning, language, Label::Warning)),
                     () = said.notified() => return,
                 }
             }
@@ -156,12 +173,17 @@ async fn run_jobs(
         options.parallelism = overrides.parallelism.unwrap_or(options.parallelism);
         options.batch_rows = overrides.batch_rows.unwrap_or(options.batch_rows);
         options.clock = registries::clock();
-        options.warnings = Some(warnings.clone());
+        options.warnings = warnings.clone();
         let name = job.plan.config.name.clone().unwrap_or_else(|| match job.sinks.as_slice() {
             [] => run_name.to_string(),
             sinks => sinks.join("+"),
         });
-        let handle = match runtime::start(job.plan, options).await {
+        let started = tokio::select! {
+            started = runtime::start(job.plan, options) => started,
+            // Nobody has to wait for a broker that does not answer.
+            () = jobs.stopping() => break,
+        };
+        let handle = match started {
             Ok(handle) => handle,
             Err(error) => {
                 code = fail(&error);

@@ -21,6 +21,7 @@ fn a_missing_table_names_what_there_is() {
     let view = View {
         path: path("orders"),
         columns: Vec::new(),
+        column_comments: Vec::new(),
         query: match syntax::parse_statement("SELECT 1").unwrap() {
             syntax::Statement::Query(query) => query,
             other => panic!("{other:?}"),

@@ -97,10 +97,10 @@ pub const AMBIGUOUS_COLUMN: ErrorCode = ErrorCode {
     en: Text {
         what: "column {name} is ambiguous",
         why: "more than one table of the query has it",
-        fix: "write it with its table, for example t.{name}",
+        fix: "write it with its table: {candidates}",
     },
     zh: Text {
-        what: "列 {name} 有歧义", why: "查询中不止一张表有该列", fix: "请加上表名，例如 t.{name}"
+        what: "列 {name} 有歧义", why: "查询中不止一张表有该列", fix: "请加上表名：{candidates}"
     },
 };
 

@@ -1,7 +1,11 @@
-//! EXPLAIN: the stream plan as text, from the sinks down.
+//! EXPLAIN: the stream plan as text, from the sinks down, and as JSON.
 //!
 //! Operators are written as Flink writes them; below each one stands what it keeps, when it drops it, and what happens
 //! to late rows, in full sentences. The text depends on the plan only, so that it can be compared.
+
+mod advice;
+mod cost;
+mod json;
 
 use crate::lower::builder::window_sql;
 use base::Field;
@@ -12,14 +16,13 @@ use base::plan::{
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
+use syntax::statement::ExplainDetail;
 
-/// The text of a plan.
-pub fn explain(plan: &StreamPlan) -> String {
-    let mut readers: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for edge in plan.nodes.iter().flat_map(|node| &node.inputs) {
-        *readers.entry(edge.node).or_default() += 1;
-    }
-    let mut explainer = Explainer { plan, readers, reused: BTreeMap::new(), out: String::new() };
+/// The text of a plan, with the details that EXPLAIN asked for.
+///
+/// Row kinds, keys and what is kept are part of every text; CHANGELOG_MODE adds nothing to it.
+pub fn explain(plan: &StreamPlan, details: &[ExplainDetail]) -> String {
+    let mut explainer = Explainer::new(plan, details);
     for (index, node) in plan.nodes.iter().enumerate() {
         if matches!(node.kind, NodeKind::Sink(_)) {
             if !explainer.out.is_empty() {
@@ -28,7 +31,30 @@ pub fn explain(plan: &StreamPlan) -> String {
             explainer.node(index, "", "");
         }
     }
-    explainer.out
+    let mut out = explainer.out;
+    if !plan.config.hints.is_empty() {
+        let hints: Vec<String> = plan.config.hints.iter().map(ToString::to_string).collect();
+        let _ = write!(out, "\nhints: {}\n", hints.join(", "));
+    }
+    if details.contains(&ExplainDetail::PlanAdvice) {
+        out.push_str("\n== advice ==\n");
+        let advice = advice::advice(plan);
+        if advice.is_empty() {
+            out.push_str("none\n");
+        }
+        for (index, text) in advice.iter().enumerate() {
+            let _ = writeln!(out, "advice[{}]: {text}", index + 1);
+        }
+    }
+    if details.contains(&ExplainDetail::JsonExecutionPlan) {
+        let _ = write!(out, "\n== execution plan ==\n{:#}\n", json::plan(plan));
+    }
+    out
+}
+
+/// The plan as JSON: `{"nodes": [...]}`.
+pub fn explain_json(plan: &StreamPlan) -> serde_json::Value {
+    json::plan(plan)
 }
 
 struct Explainer<'a> {
@@ -36,10 +62,21 @@ struct Explainer<'a> {
     readers: BTreeMap<NodeId, usize>,
     /// Nodes with several readers that were written already, with their numbers.
     reused: BTreeMap<NodeId, usize>,
+    /// The estimated rows of every node, if asked for.
+    rows: Option<Vec<f64>>,
     out: String,
 }
 
-impl Explainer<'_> {
+impl<'a> Explainer<'a> {
+    fn new(plan: &'a StreamPlan, details: &[ExplainDetail]) -> Explainer<'a> {
+        let mut readers: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for edge in plan.nodes.iter().flat_map(|node| &node.inputs) {
+            *readers.entry(edge.node).or_default() += 1;
+        }
+        let rows = details.contains(&ExplainDetail::EstimatedCost).then(|| cost::rows(plan));
+        Explainer { plan, readers, reused: BTreeMap::new(), rows, out: String::new() }
+    }
+
     /// `first` stands before the operator's line, `rest` before all that belongs to it.
     fn node(&mut self, index: NodeId, first: &str, rest: &str) {
         let node = &self.plan.nodes[index];
@@ -55,7 +92,17 @@ impl Explainer<'_> {
         }
         let _ = writeln!(self.out, "{first}{line}");
         let inside = if node.inputs.len() > 1 { format!("{rest}:  ") } else { format!("{rest}   ") };
-        for note in self.notes(node) {
+        let mut notes = self.notes(node);
+        if let Some(rows) = &self.rows {
+            notes.push(match node.inputs.is_empty() {
+                true => format!("cost: rows=[{}]", cost::text(rows[index])),
+                false => {
+                    let read: f64 = node.inputs.iter().map(|edge| rows[edge.node]).sum();
+                    format!("cost: rows=[{}], rows read=[{}]", cost::text(rows[index]), cost::text(read))
+                }
+            });
+        }
+        for note in notes {
             let _ = writeln!(self.out, "{inside}. {note}");
         }
         for (position, edge) in node.inputs.iter().enumerate() {
@@ -253,11 +300,15 @@ fn sink_notes(sink: &Sink, node: &Node) -> Vec<String> {
         let same = |known: &Vec<usize>| {
             known.len() == sink.primary_key.len() && known.iter().all(|column| sink.primary_key.contains(column))
         };
+        // What holds a key is a key, as long as rows stay where they are.
+        let inside =
+            |known: &Vec<usize>| !known.is_empty() && known.iter().all(|column| sink.primary_key.contains(column));
+        let appends = node.output.changelog.is_append_only();
         notes.push(match &node.output.upsert_keys {
-            keys if keys.iter().any(same) => {
+            keys if keys.iter().any(same) || (appends && keys.iter().any(inside)) => {
                 format!("key: ({key}) is a key of the query; nothing is kept to tell rows apart")
             }
-            _ if node.output.changelog.is_append_only() => {
+            _ if appends => {
                 format!("key: rows are only added; the last row of a ({key}) wins")
             }
             keys => match keys.first() {
@@ -315,3 +366,7 @@ fn ttl(state_ttl: Option<Duration>) -> String {
         Some(ttl) => format!("dropped when not written for {} (table.exec.state.ttl)", time(ttl)),
     }
 }
+
+#[cfg(test)]
+#[path = "explain/tests.rs"]
+mod tests;

@@ -14,10 +14,12 @@ mod changelog;
 pub mod codes;
 pub mod explain;
 mod expression;
+mod incomplete;
 mod literal;
 mod lower;
 pub mod nodes;
 mod session;
+pub mod statement_codes;
 mod statements;
 pub mod syntax_codes;
 mod table;
@@ -26,13 +28,22 @@ pub mod table_source;
 #[cfg(test)]
 mod test_support;
 mod time_functions;
+mod user_functions;
 
 pub use session::{Environment, Executed, JobKind, Outcome, PlannedJob, ResultSinkFactory, Session};
 
 /// Every code that planning can report, for the catalogue page and its test.
 pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
-    [codes::CODES, table_codes::CODES, syntax_codes::CODES, lower::codes::CODES, changelog::codes::CODES]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        codes::CODES,
+        binder::codes::CODES,
+        statement_codes::CODES,
+        table_codes::CODES,
+        syntax_codes::CODES,
+        lower::codes::CODES,
+        changelog::codes::CODES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }

@@ -42,7 +42,8 @@ impl Literal {
 
     /// A string: CHAR of its length.
     pub fn string(text: &str) -> Literal {
-        let length = text.chars().count().max(1) as u32;
+        // Java counts UTF-16 units here.
+        let length = text.encode_utf16().count() as u32;
         let sql = format!("'{}'", text.replace('\'', "''"));
         Literal::new(sql, ScalarValue::Utf8(Some(text.into())), LogicalType::Char(length))
     }

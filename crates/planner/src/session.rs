@@ -30,6 +30,8 @@ pub struct Environment {
     pub formats: Arc<FormatRegistry>,
     /// The clock of jobs.
     pub clock: Arc<dyn Clock>,
+    /// Takes what sources and sinks have to say while a job runs.
+    pub warnings: base::Warnings,
     /// Where the changelog of a SELECT goes.
     pub results: Arc<dyn ResultSinkFactory>,
 }
@@ -84,7 +86,7 @@ pub struct Executed {
 }
 
 /// Options and catalogs, changed by statements.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     pub(crate) environment: Environment,
     pub(crate) catalogs: Catalogs,
@@ -129,7 +131,8 @@ impl Session {
     }
 
     pub(crate) fn function_context(&self) -> Result<FunctionContext> {
-        Ok(FunctionContext { time_zone: self.config()?.time_zone })
+        let config = self.config()?;
+        Ok(FunctionContext { time_zone: config.time_zone, legacy_cast: config.legacy_cast })
     }
 
     pub(crate) fn connector_context(&self) -> Result<ConnectorContext> {
@@ -137,6 +140,7 @@ impl Session {
             formats: self.environment.formats.clone(),
             time_zone: self.config()?.time_zone,
             clock: self.environment.clock.clone(),
+            warnings: self.environment.warnings.clone(),
         })
     }
 }

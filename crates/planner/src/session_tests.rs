@@ -4,6 +4,19 @@ use crate::session::{JobKind, Outcome, Session};
 use crate::test_support::{execute, session};
 use base::Location;
 
+#[path = "session_tests_alter.rs"]
+mod alter;
+#[path = "session_tests_create.rs"]
+mod create;
+#[path = "session_tests_functions.rs"]
+mod functions;
+#[path = "session_tests_hints.rs"]
+mod hints;
+#[path = "session_tests_show.rs"]
+mod show;
+#[path = "session_tests_texts.rs"]
+mod texts;
+
 fn tables() -> Session {
     let mut session = session();
     execute(
@@ -15,6 +28,27 @@ fn tables() -> Session {
     )
     .unwrap();
     session
+}
+
+/// Executes statements that must work, and gives the cells of what the last one showed.
+fn shown(session: &mut Session, sql: &str) -> Vec<Vec<String>> {
+    match execute(session, sql) {
+        Ok(executed) => cells(executed.outcome),
+        Err(error) => panic!("{sql}: {error}"),
+    }
+}
+
+/// The error of a statement that must not work.
+fn refused(session: &mut Session, sql: &str) -> base::Error {
+    match execute(session, sql) {
+        Ok(executed) => panic!("{sql}: {:?}", executed.outcome),
+        Err(error) => error,
+    }
+}
+
+/// Executes statements that must work.
+fn run(session: &mut Session, sql: &str) -> crate::session::Executed {
+    execute(session, sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 fn cells(outcome: Outcome) -> Vec<Vec<String>> {
@@ -57,8 +91,8 @@ fn inserts_that_cannot_be() {
     for (sql, code) in [
         ("INSERT INTO dst (user_id, nope) SELECT n, client_ip FROM src", "HW-P036"),
         ("INSERT INTO reader SELECT n FROM src", "HW-P026"),
-        ("INSERT INTO nothing SELECT n FROM src", "HW-P002"),
-        ("INSERT OVERWRITE dst SELECT n, client_ip, client_ip FROM src", "HW-I002"),
+        ("INSERT INTO nothing SELECT n FROM src", "HW-P301"),
+        ("INSERT OVERWRITE dst SELECT n, client_ip, client_ip FROM src", "HW-P140"),
         ("INSERT INTO dst VALUES (1, 'a', NULL)", "HW-P033"),
         ("EXECUTE STATEMENT SET BEGIN END", "HW-P051"),
     ] {

@@ -5,28 +5,32 @@ use crate::binder::{Binder, coerce::sql_type_of};
 use crate::bridge::typed_schema;
 use crate::catalog::{BoundWatermark, CatalogTable, Catalogs};
 use crate::codes;
+use crate::incomplete::Incomplete;
+use crate::statement_codes;
 use crate::table_codes;
-use base::connector::{ConnectorContext, ConnectorFactory, ConnectorRegistry, TableDescription};
+use base::connector::{ConnectorContext, ConnectorFactory, ConnectorRegistry, Partitioning, TableDescription};
 use base::function::FunctionContext;
 use base::nearest::nearest;
 use base::table::{Column, WatermarkDefinition};
 use base::watermark_options::{self, WatermarkOptions};
 use base::{
-    ColumnKind, Error, Field, LogicalType, ObjectPath, Options, Result, RowType, SqlType, TableDefinition,
-    TimeAttribute,
+    ColumnKind, Error, Field, LogicalType, ObjectPath, Options, PartitionField, PartitionTransform, Result, RowType,
+    SqlType, TableDefinition, TimeAttribute,
 };
 use datafusion_common::DFSchema;
 use datafusion_expr::Expr;
 use functions::CastSupport;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use syntax::ast::visit_expressions;
-use syntax::statement::{self, CreateTable, PartitionField};
+use syntax::ast::{Spanned, visit_expressions};
+use syntax::statement::{self, CreateTable};
 
 /// What the definition of a table is checked against.
 pub struct TableContext<'a> {
     /// The connectors.
     pub connectors: &'a ConnectorRegistry,
+    /// For functions from SQL expressions.
+    pub catalogs: &'a Catalogs,
     /// For calls of connectors.
     pub connector: &'a ConnectorContext,
     /// For casts.
@@ -35,12 +39,12 @@ pub struct TableContext<'a> {
     pub positions: &'a Positions<'a>,
 }
 
-/// The table that a statement defines.
+/// The table that a statement defines. LIKE and AS have been worked into its definition before.
 ///
 /// # Errors
 /// Every problem of the definition.
 pub fn resolve(create: &CreateTable, path: ObjectPath, context: &TableContext<'_>) -> Result<CatalogTable> {
-    refuse(create)?;
+    refuse(create, context)?;
     let mut resolver = Resolver { create, context, errors: Vec::new(), table: path.name.clone() };
     let mut columns = resolver.columns();
     let primary_key = resolver.primary_key(&mut columns);
@@ -59,24 +63,65 @@ pub fn resolve(create: &CreateTable, path: ObjectPath, context: &TableContext<'_
     };
     let computed = computed_columns(create, &mut definition, context)?;
     let (row, watermark) = rowtime(create, &definition, context)?;
-    let factory = connector(&definition, context)?;
+    let (factory, incomplete) = connector(create, &definition, context)?;
+    check_partitioning(create, &definition, factory.as_ref(), context)?;
     let description = describe(create, &definition, factory.as_ref(), context)?;
-    Ok(CatalogTable { definition, factory, description, row, computed, watermark, temporary: create.temporary })
+    let declared = Arc::new(create.definition.clone());
+    let temporary = create.temporary;
+    Ok(CatalogTable {
+        definition,
+        declared,
+        factory,
+        description,
+        row,
+        computed,
+        watermark,
+        temporary,
+        incomplete,
+        hinted: false,
+    })
 }
 
-fn refuse(create: &CreateTable) -> Result<()> {
-    let definition = &create.definition;
-    let feature = match create {
-        CreateTable { like: Some(_), .. } => "CREATE TABLE ... LIKE",
-        CreateTable { query: Some(_), .. } => "CREATE TABLE ... AS",
-        _ if definition.distribution.is_some() => "DISTRIBUTED BY",
-        _ if definition.using.is_some() => "USING format",
-        _ if definition.partitioned_by.iter().any(|field| matches!(field, PartitionField::Transform { .. })) => {
-            "PARTITIONED BY with a transform"
+/// A table with other options for one query.
+///
+/// # Errors
+/// Options that its connector does not take.
+pub fn with_options(
+    table: &CatalogTable,
+    options: Vec<(String, String)>,
+    context: &ConnectorContext,
+) -> Result<CatalogTable> {
+    check_complete(table)?;
+    let mut changed = table.clone();
+    changed.hinted = true;
+    for (key, value) in options {
+        if key == "connector" && value != table.factory.name() {
+            let arguments: [(&'static str, &dyn std::fmt::Display); 2] =
+                [("table", &table.definition.path.name), ("connector", &value)];
+            return Err(Error::new(&statement_codes::HINTED_CONNECTOR, &arguments));
         }
-        _ => return Ok(()),
-    };
-    Err(Error::unsupported(feature))
+        changed.definition.options.set(key, value);
+    }
+    changed.description = changed.factory.describe(&changed.definition, context)?;
+    WatermarkOptions::from_options(&changed.definition.options)?;
+    Ok(changed)
+}
+
+fn refuse(create: &CreateTable, context: &TableContext<'_>) -> Result<()> {
+    let definition = &create.definition;
+    if let Some(format) = &definition.using {
+        let arguments: [(&'static str, &dyn std::fmt::Display); 3] = [
+            ("clause", &format!("USING {}", format.value)),
+            ("table", &create.name),
+            ("known", &context.connectors.names().join(", ")),
+        ];
+        let error = Error::new(&statement_codes::SPARK_TABLE, &arguments);
+        return Err(locate(error, Some(context.positions), format.span));
+    }
+    match definition.distribution {
+        Some(_) => Err(Error::unsupported("DISTRIBUTED BY: no connector of this version has buckets")),
+        None => Ok(()),
+    }
 }
 
 /// Collects the problems of one definition.
@@ -168,19 +213,29 @@ impl Resolver<'_> {
         names
     }
 
-    fn partitions(&mut self, columns: &[Column]) -> Vec<String> {
-        let mut names = Vec::new();
-        for field in &self.create.definition.partitioned_by {
-            let PartitionField::Column(ident) = field else { continue };
-            if !columns.iter().any(|column| column.name == ident.value) {
+    fn partitions(&mut self, columns: &[Column]) -> Vec<PartitionField> {
+        let mut fields: Vec<PartitionField> = Vec::new();
+        for written in &self.create.definition.partitioned_by {
+            let ident = match written {
+                statement::PartitionField::Column(ident) => ident,
+                statement::PartitionField::Transform { column, .. } => column,
+            };
+            let Some(column) = columns.iter().find(|column| column.name == ident.value) else {
                 let (table, known) = (self.table.clone(), column_names(columns));
                 let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
                     [("name", &ident.value), ("table", &table), ("columns", &known)];
                 self.error(Error::new(&table_codes::PARTITION_COLUMN, &arguments), ident.span);
+                continue;
+            };
+            match transform(written, column) {
+                Ok(transform) => fields.push(PartitionField { column: ident.value.clone(), transform }),
+                Err((text, why, span)) => {
+                    let error = Error::new(&statement_codes::PARTITION_TRANSFORM, &[("text", &text), ("why", &why)]);
+                    self.error(error, span);
+                }
             }
-            names.push(ident.value.clone());
         }
-        names
+        fields
     }
 
     fn options(&mut self) -> Options {
@@ -214,6 +269,40 @@ impl Resolver<'_> {
     }
 }
 
+/// The transform of an entry of PARTITIONED BY; else its text, what is wrong with it, and its place.
+fn transform(
+    written: &statement::PartitionField,
+    of: &Column,
+) -> Result<PartitionTransform, (String, String, syntax::Span)> {
+    let statement::PartitionField::Transform { name, argument, column, span } = written else {
+        return Ok(PartitionTransform::Identity);
+    };
+    let number = argument.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
+    let text = match argument {
+        Some(number) => format!("{name}({number}, {})", column.value),
+        None => format!("{name}({})", column.value),
+    };
+    let time = matches!(name.as_str(), "year" | "years" | "month" | "months" | "day" | "days" | "hour" | "hours");
+    let logical = &of.sql_type.logical;
+    let divisible = logical.is_timestamp() || *logical == LogicalType::Date && !name.starts_with("hour");
+    if time && !divisible {
+        return Err((text, format!("{} is {logical}, not a time", column.value), *span));
+    }
+    Ok(match (name.as_str(), argument, number) {
+        ("year" | "years", None, _) => PartitionTransform::Years,
+        ("month" | "months", None, _) => PartitionTransform::Months,
+        ("day" | "days", None, _) => PartitionTransform::Days,
+        ("hour" | "hours", None, _) => PartitionTransform::Hours,
+        ("bucket", Some(_), Some(count)) => PartitionTransform::Bucket(count),
+        ("truncate", Some(_), Some(width)) => PartitionTransform::Truncate(width),
+        ("bucket" | "truncate", ..) => {
+            return Err((text, format!("{name} takes a number above 0 and a column"), *span));
+        }
+        _ if time => return Err((text, format!("{name} takes a column only"), *span)),
+        _ => return Err((text, format!("there is no transform {name}"), *span)),
+    })
+}
+
 fn column_names(columns: &[Column]) -> String {
     columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }
@@ -244,8 +333,7 @@ fn computed_columns(
         .filter(|column| matches!(column.kind, statement::ColumnKind::Computed(_)))
         .map(|column| column.name.value.as_str())
         .collect();
-    let catalogs = Catalogs::default();
-    let binder = Binder::new(&catalogs, context.functions.clone(), Some(context.positions));
+    let binder = Binder::new(context.catalogs, context.functions.clone(), Some(context.positions));
     let schema = plain_schema(&row)?;
     let mut bound = Vec::with_capacity(definition.columns.len());
     let mut errors = Vec::new();
@@ -322,8 +410,7 @@ fn rowtime(
         let error = watermark_type(&clause.column, &sql_type.logical);
         return Err(locate(error, Some(context.positions), written.span));
     }
-    let catalogs = Catalogs::default();
-    let binder = Binder::new(&catalogs, context.functions.clone(), Some(context.positions));
+    let binder = Binder::new(context.catalogs, context.functions.clone(), Some(context.positions));
     let expression = binder
         .expression(&written.expression.expr, &row)
         .map_err(|error| locate(error, Some(context.positions), written.expression.span))?;
@@ -363,20 +450,61 @@ fn is_proctime(kind: &statement::ColumnKind) -> bool {
     }
 }
 
-fn connector(definition: &TableDefinition, context: &TableContext<'_>) -> Result<Arc<dyn ConnectorFactory>> {
+/// The connector; a table without one can be completed by LIKE, ALTER TABLE or nothing at all, but not be used.
+fn connector(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    context: &TableContext<'_>,
+) -> Result<(Arc<dyn ConnectorFactory>, Option<Error>)> {
     let known = context.connectors.names();
     let list = known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    let Some(name) = definition.options.get("connector") else {
-        return Err(Error::new(&table_codes::MISSING_CONNECTOR, &[("table", &definition.path.name), ("known", &list)]));
+    let Some(option) = create.definition.options.iter().find(|option| option.key == "connector") else {
+        let name = &definition.path.name;
+        let error = Error::new(&table_codes::MISSING_CONNECTOR, &[("table", name), ("known", &list)]);
+        let error = locate(error, Some(context.positions), create.name.span());
+        return Ok((Arc::new(Incomplete), Some(error)));
     };
+    let name = option.value.as_str();
     if let Some(factory) = context.connectors.get(name) {
-        return Ok(factory.clone());
+        return Ok((factory.clone(), None));
     }
     let hint = match nearest(name, known.iter().copied()).first() {
         Some(near) => format!("'connector' = '{near}'"),
         None => format!("'connector' = {}", list.replace(", ", " / ")),
     };
-    Err(Error::new(&table_codes::UNKNOWN_CONNECTOR, &[("connector", &name), ("known", &list), ("hint", &hint)]))
+    let table = &definition.path.name;
+    let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
+        [("table", table), ("connector", &name), ("known", &list), ("hint", &hint)];
+    Err(Error::new(&table_codes::UNKNOWN_CONNECTOR, &arguments))
+}
+
+/// PARTITIONED BY against what the connector has.
+fn check_partitioning(
+    create: &CreateTable,
+    definition: &TableDefinition,
+    factory: &dyn ConnectorFactory,
+    context: &TableContext<'_>,
+) -> Result<()> {
+    let wanted = match definition.partitioned_by.iter().all(|field| field.transform == PartitionTransform::Identity) {
+        _ if definition.partitioned_by.is_empty() => Partitioning::None,
+        true => Partitioning::Columns,
+        false => Partitioning::Transforms,
+    };
+    if wanted <= factory.partitioning() {
+        return Ok(());
+    }
+    let (table, connector) = (&definition.path.name, factory.name());
+    let error = match factory.partitioning() {
+        Partitioning::Columns => {
+            Error::unsupported(format!("transforms in PARTITIONED BY with connector '{connector}'"))
+        }
+        _ => Error::new(&statement_codes::NO_PARTITIONS, &[("table", table), ("connector", &connector)]),
+    };
+    let span = create.definition.partitioned_by.first().map_or(syntax::Span::empty(), |field| match field {
+        statement::PartitionField::Column(ident) => ident.span,
+        statement::PartitionField::Transform { span, .. } => *span,
+    });
+    Err(locate(error, Some(context.positions), span))
 }
 
 /// What the connector makes of the table, with every problem of its options and metadata columns.
@@ -523,6 +651,7 @@ fn unknown_metadata(table: &str, key: &str, connector: &str, names: &[&str]) -> 
 /// # Errors
 /// Its connector only writes.
 pub fn check_readable(table: &CatalogTable) -> Result<()> {
+    check_complete(table)?;
     if table.description.source.is_some() {
         return Ok(());
     }
@@ -530,6 +659,14 @@ pub fn check_readable(table: &CatalogTable) -> Result<()> {
         &codes::NOT_A_SOURCE,
         &[("table", &table.definition.path.name), ("connector", &table.factory.name())],
     ))
+}
+
+/// Whether a table has a connector.
+///
+/// # Errors
+/// It has none yet.
+pub fn check_complete(table: &CatalogTable) -> Result<()> {
+    table.incomplete.clone().map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

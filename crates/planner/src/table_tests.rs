@@ -33,7 +33,13 @@ fn computed_metadata_and_rowtime_columns() {
 #[test]
 fn problems_of_a_definition() {
     for (sql, code) in [
-        ("CREATE TABLE t (a INT)", "HW-P013"),
+        ("CREATE TABLE t (a INT); SELECT a FROM t", "HW-P013"),
+        ("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)", "HW-P013"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (b) WITH ('connector' = 'test')", "HW-P025"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (days(a)) WITH ('connector' = 'test')", "HW-P125"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (bucket(a)) WITH ('connector' = 'test')", "HW-P125"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (weeks(a)) WITH ('connector' = 'test')", "HW-P125"),
+        ("CREATE TABLE t (a INT) USING iceberg", "HW-P144"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'tset')", "HW-P014"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'test', 'path' = '...')", "HW-P015"),
         ("CREATE TABLE t (a INT METADATA FROM 'timestmp') WITH ('connector' = 'test')", "HW-P016"),

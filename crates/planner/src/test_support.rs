@@ -43,6 +43,10 @@ impl ConnectorFactory for TestConnector {
         &[]
     }
 
+    fn partitioning(&self) -> Partitioning {
+        Partitioning::Transforms
+    }
+
     /// `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
     fn describe(&self, table: &TableDefinition, _context: &ConnectorContext) -> Result<TableDescription> {
         let role = table.options.get("role").unwrap_or("both");
@@ -105,6 +109,7 @@ pub fn session() -> Session {
     let mut connectors = ConnectorRegistry::default();
     connectors.register(Arc::new(TestConnector));
     Session::new(Environment {
+        warnings: Default::default(),
         connectors: Arc::new(connectors),
         formats: Arc::new(FormatRegistry::default()),
         clock: Arc::new(ManualClock::new(0)),

@@ -4,7 +4,7 @@ use super::*;
 
 fn evaluate(name: &str, arguments: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
     let function = hidden_function(name).expect(name);
-    let context = FunctionContext { time_zone: chrono_tz::UTC };
+    let context = FunctionContext { time_zone: chrono_tz::UTC, legacy_cast: false };
     let result = LogicalType::BigInt.not_null();
     function.evaluate(arguments, &[], &result, rows, &context)
 }

@@ -26,7 +26,7 @@ pub(crate) type Waiter = oneshot::Sender<Result<JobCheckpoint>>;
 /// Requests for checkpoints that wait to be looked at.
 pub(crate) const REQUESTS_MAX: usize = 64;
 
-/// How long a reader may take to close.
+/// How long readers and writers may take to close.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A sink of the job.
@@ -179,13 +179,33 @@ impl Coordinator {
         for sink in &self.sinks {
             sink.provider.finish().await?;
         }
-        for reader in self.ended.values_mut().filter_map(|task| task.remains.reader.as_mut()) {
-            if timeout(CLOSE_TIME_MAX, reader.close()).await.is_err() {
-                tracing::warn!("a source reader did not close within {CLOSE_TIME_MAX:?}");
-            }
-        }
+        self.close().await?;
         let stopped = self.stop.borrow().is_some();
         Ok(if stopped { JobState::Stopped } else { JobState::Finished })
+    }
+
+    /// Lets readers and writers end what runs in the background, all at once.
+    async fn close(&mut self) -> Result<(), Halt> {
+        let mut closing = JoinSet::new();
+        for Remains { reader, writers } in self.ended.values_mut().map(|task| std::mem::take(&mut task.remains)) {
+            for mut writer in writers {
+                closing.spawn(async move { writer.close().await });
+            }
+            if let Some(mut reader) = reader {
+                closing.spawn(async move {
+                    reader.close().await;
+                    Ok(())
+                });
+            }
+        }
+        let closed = timeout(CLOSE_TIME_MAX, closing.join_all()).await;
+        match closed {
+            Ok(results) => Ok(results.into_iter().collect::<Result<()>>()?),
+            Err(_) => {
+                tracing::warn!("sources and sinks did not close within {CLOSE_TIME_MAX:?}");
+                Ok(())
+            }
+        }
     }
 
     /// Whether a barrier can be sent now.

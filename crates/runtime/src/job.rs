@@ -8,12 +8,12 @@ use crate::fragment::{keys, lower};
 use crate::metrics::{JobMetrics, JobState};
 use crate::operator::Operator;
 use crate::operators;
-use crate::shared::{Shared, Warnings, warn};
+use crate::shared::Shared;
 use base::clock::{Clock, SystemClock};
 use base::config::JobConfig;
 use base::connector::Instance;
 use base::plan::{Node, NodeKind, Output, StreamPlan};
-use base::{Error, Result};
+use base::{Error, Result, Warnings};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub struct RuntimeOptions {
     /// Seed of random numbers.
     pub seed: u64,
     /// Takes warnings while the job starts and runs.
-    pub warnings: Option<Warnings>,
+    pub warnings: Warnings,
 }
 
 impl RuntimeOptions {
@@ -54,7 +54,7 @@ impl RuntimeOptions {
             checkpoint_interval: config.checkpoint_interval,
             idle_timeout: config.idle_timeout,
             restore: None,
-            warnings: None,
+            warnings: Warnings::default(),
         }
     }
 }
@@ -131,7 +131,7 @@ async fn open(plan: &StreamPlan, options: &RuntimeOptions) -> Result<()> {
             NodeKind::Sink(sink) => sink.provider.start().await?,
             _ => continue,
         };
-        warnings.into_iter().for_each(|warning| warn(&options.warnings, warning));
+        warnings.into_iter().for_each(|warning| options.warnings.send(warning));
     }
     Ok(())
 }

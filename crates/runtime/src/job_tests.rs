@@ -85,7 +85,7 @@ fn options(parallelism: usize, batch_rows: usize) -> RuntimeOptions {
         idle_timeout: None,
         restore: None,
         seed: 1,
-        warnings: None,
+        warnings: base::Warnings::default(),
     }
 }
 

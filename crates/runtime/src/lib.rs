@@ -35,4 +35,3 @@ mod watermark;
 
 pub use checkpoint::{JobCheckpoint, SinkCheckpoint, SourceCheckpoint};
 pub use job::{JobHandle, OperatorFactory, RuntimeOptions, StopMode, start, start_with};
-pub use shared::Warnings;

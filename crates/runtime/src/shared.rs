@@ -4,25 +4,15 @@ use crate::checkpoint::TaskSnapshot;
 use crate::quiescence::{InFlight, Quiescence};
 use base::clock::Clock;
 use base::connector::{SinkWriter, SourceReader};
-use base::{Epoch, Error};
+use base::{Epoch, Error, Warnings};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// The position of a task in its job.
 pub(crate) type TaskId = usize;
-
-/// Where warnings of a job go.
-pub type Warnings = mpsc::UnboundedSender<Error>;
-
-/// Gives on a warning. Whoever has stopped listening has seen enough.
-pub(crate) fn warn(listener: &Option<Warnings>, warning: Error) {
-    if let Some(listener) = listener {
-        let _ = listener.send(warning);
-    }
-}
 
 /// Shared by all tasks.
 #[derive(Debug)]
@@ -30,7 +20,7 @@ pub(crate) struct Shared {
     pub quiescence: Arc<Quiescence>,
     pub clock: Arc<dyn Clock>,
     pub rows_max: usize,
-    warnings: Option<Warnings>,
+    warnings: Warnings,
     /// The last checkpoint that was begun.
     epoch: AtomicU64,
     /// The barrier after which every task stops; 0 for none.
@@ -42,7 +32,7 @@ impl Shared {
         clock: Arc<dyn Clock>,
         rows_max: usize,
         epoch: Option<Epoch>,
-        warnings: Option<Warnings>,
+        warnings: Warnings,
     ) -> Shared {
         Shared {
             quiescence: Arc::default(),
@@ -56,7 +46,7 @@ impl Shared {
 
     /// Tells whoever started the job about something that does not stop it.
     pub(crate) fn warn(&self, warning: Error) {
-        warn(&self.warnings, warning);
+        self.warnings.send(warning);
     }
 
     /// The checkpoint that comes next.

@@ -4,8 +4,8 @@ use crate::cursor::word;
 use crate::error::SyntaxErrorKind;
 use crate::parser::{Result, StatementReader};
 use crate::statement::{
-    AlterOperation, AlterTable, CreateFunction, CreateObject, CreateTable, CreateView, Drop, ObjectKind, Statement,
-    TableDefinition,
+    AlterOperation, AlterSpace, AlterTable, AlterView, CreateFunction, CreateObject, CreateTable, CreateView, Drop,
+    FunctionBody, ObjectKind, SpaceOperation, Statement, TableDefinition, ViewOperation,
 };
 use sqlparser::tokenizer::Token;
 
@@ -13,6 +13,7 @@ use sqlparser::tokenizer::Token;
 #[derive(Debug, Clone, Copy)]
 struct Modifiers {
     or_replace: bool,
+    must_exist: bool,
     temporary: bool,
     system: bool,
 }
@@ -23,6 +24,7 @@ impl StatementReader<'_> {
         self.expect(&["CREATE"])?;
         let modifiers = Modifiers {
             or_replace: self.eat(&["OR", "REPLACE"]),
+            must_exist: false,
             temporary: self.eat(&["TEMPORARY"]),
             system: self.eat(&["SYSTEM"]),
         };
@@ -52,6 +54,12 @@ impl StatementReader<'_> {
         }
     }
 
+    /// `REPLACE TABLE name ..`
+    pub fn replace(&mut self) -> Result<Statement> {
+        self.expect(&["REPLACE"])?;
+        self.create_table(Modifiers { or_replace: true, must_exist: true, temporary: false, system: false })
+    }
+
     fn create_table(&mut self, modifiers: Modifiers) -> Result<Statement> {
         self.expect(&["TABLE"])?;
         let if_not_exists = self.if_not_exists();
@@ -66,8 +74,8 @@ impl StatementReader<'_> {
         if !self.at_end() && query.is_none() {
             return self.expected("COMMENT, PARTITIONED BY, DISTRIBUTED, WITH, LIKE, AS or end of statement");
         }
-        let Modifiers { or_replace, temporary, .. } = modifiers;
-        let table = CreateTable { name, or_replace, temporary, if_not_exists, definition, like, query };
+        let Modifiers { or_replace, must_exist, temporary, .. } = modifiers;
+        let table = CreateTable { name, or_replace, must_exist, temporary, if_not_exists, definition, like, query };
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
@@ -100,26 +108,65 @@ impl StatementReader<'_> {
         self.expect(&["FUNCTION"])?;
         let if_not_exists = self.if_not_exists();
         let name = self.object_name()?;
+        let body = if *self.peek() == Token::LParen { self.function_expression()? } else { self.function_class()? };
+        let Modifiers { or_replace, temporary, system, .. } = modifiers;
+        Ok(Statement::CreateFunction(CreateFunction { name, temporary, system, or_replace, if_not_exists, body }))
+    }
+
+    /// `AS 'class' [LANGUAGE JAVA] [USING JAR '..']`
+    fn function_class(&mut self) -> Result<FunctionBody> {
         self.expect(&["AS"])?;
         let class = self.string()?;
-        let mut language = None;
-        if self.eat(&["LANGUAGE"]) {
-            language = word(&self.parser, 0);
-            if language.is_none() {
-                return self.expected("JAVA, SCALA or PYTHON");
+        let language = if self.is(0, "LANGUAGE") { Some(self.language()?) } else { None };
+        Ok(FunctionBody::Class { class, language, rest: self.rest() })
+    }
+
+    /// `(a INT, b STRING) [RETURNS STRING] [LANGUAGE SQL] RETURN expression`
+    fn function_expression(&mut self) -> Result<FunctionBody> {
+        let mut parameters = Vec::new();
+        self.expect_token(&Token::LParen)?;
+        while !self.eat_token(&Token::RParen) {
+            parameters.push((self.identifier()?, self.type_name()?));
+            if !self.eat_token(&Token::Comma) && *self.peek() != Token::RParen {
+                return self.expected(", or )");
             }
-            self.parser.advance_token();
         }
-        let rest = self.rest();
-        let Modifiers { temporary, system, .. } = modifiers;
-        Ok(Statement::CreateFunction(CreateFunction { name, temporary, system, if_not_exists, class, language, rest }))
+        let returns = if self.eat(&["RETURNS"]) { Some(self.type_name()?) } else { None };
+        if self.is(0, "LANGUAGE") {
+            let language = self.language()?;
+            if language != "SQL" {
+                return self.unsupported(
+                    &format!("a function with parameters in {language}"),
+                    "write LANGUAGE SQL RETURN expression",
+                );
+            }
+        }
+        self.expect(&["RETURN"])?;
+        let expression = Box::new(self.text_expr()?);
+        Ok(FunctionBody::Expression { parameters, returns, expression })
+    }
+
+    fn language(&mut self) -> Result<String> {
+        self.expect(&["LANGUAGE"])?;
+        match word(&self.parser, 0) {
+            Some(language) => {
+                self.parser.advance_token();
+                Ok(language)
+            }
+            None => self.expected("SQL, JAVA, SCALA or PYTHON"),
+        }
     }
 
     pub fn alter(&mut self) -> Result<Statement> {
         if !self.is(1, "TABLE") {
             return match word(&self.parser, 1).as_deref() {
                 Some("MATERIALIZED") => Ok(self.other(3)),
-                Some("VIEW" | "CATALOG" | "DATABASE" | "FUNCTION" | "MODEL" | "CONNECTION") => Ok(self.other(2)),
+                Some("VIEW") => self.alter_view(),
+                Some("CATALOG") => self.alter_space(ObjectKind::Catalog),
+                Some("DATABASE") => self.alter_space(ObjectKind::Database),
+                Some("FUNCTION" | "MODEL" | "CONNECTION") => Ok(self.other(2)),
+                // ALTER TEMPORARY FUNCTION, ALTER TEMPORARY SYSTEM FUNCTION
+                Some("TEMPORARY") => Ok(self.other(2)),
                 _ => {
                     self.parser.advance_token();
                     self.expected("TABLE, VIEW, CATALOG, DATABASE or FUNCTION")
@@ -131,6 +178,36 @@ impl StatementReader<'_> {
         let name = self.object_name()?;
         let operation = self.alter_operation()?;
         Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, operation })))
+    }
+
+    fn alter_view(&mut self) -> Result<Statement> {
+        self.expect(&["ALTER", "VIEW"])?;
+        let if_exists = self.eat(&["IF", "EXISTS"]);
+        let name = self.object_name()?;
+        let operation = if self.eat(&["RENAME", "TO"]) {
+            ViewOperation::Rename(self.object_name()?)
+        } else if self.eat(&["AS"]) {
+            ViewOperation::Query(self.text_query()?)
+        } else {
+            return self.expected("RENAME TO or AS");
+        };
+        Ok(Statement::AlterView(Box::new(AlterView { name, if_exists, operation })))
+    }
+
+    fn alter_space(&mut self, kind: ObjectKind) -> Result<Statement> {
+        self.parser.advance_token();
+        self.parser.advance_token();
+        let name = self.object_name()?;
+        let operation = if self.eat(&["SET"]) {
+            SpaceOperation::Set(self.options()?)
+        } else if self.eat(&["RESET"]) {
+            SpaceOperation::Reset(self.list(Self::string)?)
+        } else if let Some(comment) = self.comment()? {
+            SpaceOperation::Comment(comment)
+        } else {
+            return self.expected("SET, RESET or COMMENT");
+        };
+        Ok(Statement::AlterSpace(AlterSpace { kind, name, operation }))
     }
 
     fn alter_operation(&mut self) -> Result<AlterOperation> {
@@ -191,7 +268,7 @@ impl StatementReader<'_> {
     pub fn drop_object(&mut self) -> Result<Statement> {
         self.expect(&["DROP"])?;
         let temporary = self.eat(&["TEMPORARY"]);
-        self.eat(&["SYSTEM"]);
+        let system = self.eat(&["SYSTEM"]);
         let kind = match () {
             () if self.eat(&["MATERIALIZED", "TABLE"]) => ObjectKind::MaterializedTable,
             () => match self.object_kind() {
@@ -200,12 +277,12 @@ impl StatementReader<'_> {
             },
         };
         let if_exists = self.eat(&["IF", "EXISTS"]);
-        let name = self.object_name()?;
+        let name = if kind == ObjectKind::Function { self.procedure_name()? } else { self.object_name()? };
         let cascade = self.eat(&["CASCADE"]);
         if !cascade {
             self.eat(&["RESTRICT"]);
         }
-        Ok(Statement::Drop(Drop { kind, temporary, if_exists, name, cascade }))
+        Ok(Statement::Drop(Drop { kind, temporary, system, if_exists, name, cascade }))
     }
 
     /// Takes the word for a kind of object.

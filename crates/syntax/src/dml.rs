@@ -120,9 +120,8 @@ impl StatementReader<'_> {
         Ok(Statement::Call(Call { name, arguments }))
     }
 
-    /// `ice.system.rewrite_data_files`: the name of a procedure may hold reserved words, as Spark's documentation has
-    /// them.
-    fn procedure_name(&mut self) -> Result<ObjectName> {
+    /// `ice.system.rewrite_data_files`, `upper`: the name of a procedure or function may hold reserved words.
+    pub fn procedure_name(&mut self) -> Result<ObjectName> {
         let mut parts = Vec::new();
         loop {
             let result = cursor::any_identifier(&mut self.parser);

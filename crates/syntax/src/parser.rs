@@ -180,6 +180,7 @@ impl StatementReader<'_> {
             "INSERT" => self.insert().map(|insert| Statement::Insert(Box::new(insert))),
             "EXECUTE" | "STATEMENT" | "BEGIN" => self.execute(),
             "CREATE" => self.create(),
+            "REPLACE" if is(&self.parser, 1, "TABLE") => self.replace(),
             "ALTER" => self.alter(),
             "DROP" => self.drop_object(),
             "USE" => self.use_object(),
@@ -199,7 +200,7 @@ impl StatementReader<'_> {
                 self.object_name().map(Statement::Truncate)
             }
             "COMPILE" | "ADD" | "REMOVE" | "STOP" | "QUIT" | "EXIT" | "CLEAR" | "HELP" | "ANALYZE" | "TRUNCATE"
-            | "REFRESH" | "GRANT" | "REVOKE" | "COMMIT" | "ROLLBACK" | "START" | "VACUUM" | "OPTIMIZE" | "CACHE" => {
+            | "SOURCE" | "REFRESH" | "GRANT" | "REVOKE" | "COMMIT" | "ROLLBACK" | "START" | "VACUUM" | "OPTIMIZE" | "CACHE" => {
                 Ok(self.other(1))
             }
             _ => {

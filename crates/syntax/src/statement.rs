@@ -26,6 +26,10 @@ pub enum Statement {
     CreateFunction(CreateFunction),
     /// `ALTER TABLE`.
     AlterTable(Box<AlterTable>),
+    /// `ALTER VIEW`.
+    AlterView(Box<AlterView>),
+    /// `ALTER CATALOG` or `ALTER DATABASE`.
+    AlterSpace(AlterSpace),
     /// `DROP`.
     Drop(Drop),
     /// `USE`.
@@ -151,13 +155,15 @@ pub enum OnConflict {
     Nothing,
 }
 
-/// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`
+/// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`, `REPLACE TABLE name ...`
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
     /// Its name.
     pub name: ObjectName,
     /// `OR REPLACE`.
     pub or_replace: bool,
+    /// `REPLACE TABLE`: the table must be there.
+    pub must_exist: bool,
     /// `TEMPORARY`.
     pub temporary: bool,
     /// `IF NOT EXISTS`.
@@ -349,7 +355,7 @@ pub struct CreateObject {
     pub options: Vec<TableOption>,
 }
 
-/// `CREATE [TEMPORARY [SYSTEM]] FUNCTION [IF NOT EXISTS] name AS 'class' [LANGUAGE ..] [USING ..]`
+/// `CREATE [OR REPLACE] [TEMPORARY [SYSTEM]] FUNCTION [IF NOT EXISTS] name ...`
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateFunction {
     /// Its name.
@@ -358,14 +364,35 @@ pub struct CreateFunction {
     pub temporary: bool,
     /// `SYSTEM`.
     pub system: bool,
+    /// `OR REPLACE`.
+    pub or_replace: bool,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// The class or path.
-    pub class: String,
-    /// `LANGUAGE ..`, in upper case.
-    pub language: Option<String>,
-    /// The text after that, as `USING JAR '..'`.
-    pub rest: String,
+    /// What it does.
+    pub body: FunctionBody,
+}
+
+/// What a function does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionBody {
+    /// `AS 'class' [LANGUAGE ..] [USING ..]`
+    Class {
+        /// The class or path.
+        class: String,
+        /// `LANGUAGE ..`, in upper case.
+        language: Option<String>,
+        /// The text after that, as `USING JAR '..'`.
+        rest: String,
+    },
+    /// `(parameters) [RETURNS type] [LANGUAGE SQL] RETURN expression`
+    Expression {
+        /// Names and types of its parameters.
+        parameters: Vec<(Ident, TypeName)>,
+        /// The type of its result.
+        returns: Option<TypeName>,
+        /// The expression over the parameters.
+        expression: Box<TextExpr>,
+    },
 }
 
 /// `ALTER TABLE [IF EXISTS] name ...`
@@ -415,6 +442,48 @@ pub enum AlterOperation {
     Other(String),
 }
 
+/// `ALTER VIEW [IF EXISTS] name ...`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterView {
+    /// The view.
+    pub name: ObjectName,
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// What to do.
+    pub operation: ViewOperation,
+}
+
+/// What ALTER VIEW does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViewOperation {
+    /// `RENAME TO name`
+    Rename(ObjectName),
+    /// `AS query`
+    Query(TextQuery),
+}
+
+/// `ALTER CATALOG|DATABASE name ...`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterSpace {
+    /// [`ObjectKind::Catalog`] or [`ObjectKind::Database`].
+    pub kind: ObjectKind,
+    /// Its name.
+    pub name: ObjectName,
+    /// What to do.
+    pub operation: SpaceOperation,
+}
+
+/// What ALTER CATALOG and ALTER DATABASE do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpaceOperation {
+    /// `SET (..)`
+    Set(Vec<TableOption>),
+    /// `RESET ('key', ..)`
+    Reset(Vec<String>),
+    /// `COMMENT 'text'`
+    Comment(String),
+}
+
 /// `DROP [TEMPORARY [SYSTEM]] kind [IF EXISTS] name [CASCADE]`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drop {
@@ -422,6 +491,8 @@ pub struct Drop {
     pub kind: ObjectKind,
     /// `TEMPORARY`.
     pub temporary: bool,
+    /// `SYSTEM`.
+    pub system: bool,
     /// `IF EXISTS`.
     pub if_exists: bool,
     /// Its name.

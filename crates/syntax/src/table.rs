@@ -124,7 +124,7 @@ impl StatementReader<'_> {
         Ok(ColumnKind::Metadata { type_name, key, is_virtual })
     }
 
-    fn type_name(&mut self) -> Result<TypeName> {
+    pub fn type_name(&mut self) -> Result<TypeName> {
         let result = parse_type(&mut self.parser);
         self.lift(result)
     }

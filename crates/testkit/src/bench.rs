@@ -120,6 +120,7 @@ pub(crate) fn run_tumble(source: &str, parallelism: usize) -> Result<u64, String
     let text = TUMBLE.replace("${SOURCE}", source);
     let (connectors, formats) = crate::registries();
     let mut session = Session::new(Environment {
+        warnings: Default::default(),
         connectors: Arc::new(connectors),
         formats: Arc::new(formats),
         clock: Arc::new(SystemClock),

@@ -1,7 +1,9 @@
-//! Documentation made from the code: the error catalogue, session options, and the option tables of connector pages.
+//! Documentation made from the code: the error catalogue, session options, functions, deliberate differences, and the
+//! option tables of connector pages.
 //!
 //! A page keeps its hand-written text; what stands between `<!-- generated -->` and `<!-- end -->` is replaced.
 
+use crate::oracle::differences::{Differences, EXPRESSION};
 use base::config::{Effect, SESSION_OPTIONS};
 use base::{OptionKind, OptionSpec};
 use std::path::{Path, PathBuf};
@@ -12,8 +14,12 @@ const END: &str = "<!-- end -->";
 /// Every generated part: the page below the repository's root, and its text.
 pub fn generated() -> Vec<(PathBuf, String)> {
     let (connectors, formats) = crate::registries();
-    let mut pages =
-        vec![(PathBuf::from("docs/errors.md"), errors()), (PathBuf::from("docs/options.md"), session_options())];
+    let mut pages = vec![
+        (PathBuf::from("docs/errors.md"), errors()),
+        (PathBuf::from("docs/options.md"), session_options()),
+        (PathBuf::from("docs/functions.md"), crate::docs_functions::page()),
+        (PathBuf::from("docs/flink-differences.md"), differences()),
+    ];
     for connector in connectors.iter() {
         pages.push((format!("docs/connectors/{}.md", connector.name()).into(), option_table(connector.options())));
     }
@@ -58,7 +64,7 @@ fn replaced(page: &str, text: &str) -> Option<String> {
 }
 
 /// Text inside a table cell.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', "<br>")
 }
 
@@ -113,6 +119,30 @@ fn session_options() -> String {
         }
     }
     out
+}
+
+/// The recorded results that differ on purpose. A broken list is reported by its own tests.
+fn differences() -> String {
+    let mut out =
+        String::from("| expression, or statement of a case | Flink 2.3 | Highwater | why |\n|---|---|---|---|\n");
+    for difference in Differences::load().iter().flat_map(Differences::iter) {
+        let place = match difference.case.as_str() {
+            EXPRESSION => format!("`{}`", cell(&difference.result)),
+            case => format!("{case}, {}", cell(&difference.result)),
+        };
+        let ours = cell(&shortened(&difference.ours));
+        out.push_str(&format!("| {place} | {} | {ours} | {} |\n", cell(&difference.flink), cell(&difference.reason)));
+    }
+    out
+}
+
+/// The beginning of a long result.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 fn errors() -> String {

@@ -4,8 +4,11 @@
 
 pub mod bench;
 pub mod bench_kafka;
+pub mod bench_planning;
 pub mod child;
 pub mod docs;
+pub mod docs_functions;
+pub mod fuzz;
 pub mod oracle;
 pub mod play;
 pub mod services;

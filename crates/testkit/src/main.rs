@@ -3,10 +3,12 @@
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
-use testkit::{bench, bench_kafka};
+use testkit::{bench, bench_kafka, bench_planning};
 
 #[derive(Debug, Parser)]
 #[command(name = "hw-testkit", version, about = "Tests of Highwater: recorded cases, scenarios, services, benchmarks")]
@@ -32,6 +34,8 @@ enum Command {
     /// A scenario is a folder with job.sql, input/steps.yaml, input/kafka/<topic>.jsonl and expected/. The job runs as a
     /// child process with a state folder of its own; records are sent and results are read by Apache's Java client.
     Play(PlayArgs),
+    /// Feed random scripts or expressions; they may be refused, but never panic, and mean the same in every way
+    Fuzz(FuzzArgs),
     /// Write the generated parts of the documentation; run from the repository's root
     Docs,
     /// Measure JSON file -> one-minute tumble -> blackhole against decoding alone with arrow-json
@@ -58,6 +62,31 @@ struct BenchArgs {
     /// The job on a Kafka topic, against the client's own loop plus the job on the file
     #[arg(long)]
     kafka: bool,
+    /// Parsing and planning a script of 200 statements, without running it
+    #[arg(long, conflicts_with = "kafka")]
+    planning: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct FuzzArgs {
+    /// What is fed: scripts to the parser and the planner, or expressions to the planner and the evaluator
+    #[arg(value_parser = ["parser", "expressions"])]
+    target: String,
+    /// How long
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    minutes: f64,
+    /// How many inputs at most
+    #[arg(long, value_name = "N")]
+    inputs: Option<u64>,
+    /// The number of the first input; the next input has the next number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Report inputs that take longer than this many seconds
+    #[arg(long, value_name = "N", default_value_t = 3.0)]
+    slow: f64,
+    /// Write every input here before it is fed
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -108,6 +137,9 @@ struct OracleArgs {
     /// Take a checkpoint after every N feeds, throw the job away and go on from it
     #[arg(long, value_name = "N")]
     restore_every: Option<usize>,
+    /// Count deliberate differences and missing features as failures
+    #[arg(long)]
+    strict: bool,
 }
 
 fn main() -> ExitCode {
@@ -121,6 +153,7 @@ fn main() -> ExitCode {
         },
         Command::Services { names } => finish(run_services(&names)),
         Command::Play(args) => finish(run_play(args)),
+        Command::Fuzz(args) => finish(run_fuzz(args)),
         Command::Bench(args) => finish(run_bench(&args)),
         Command::BenchPart { part, parallelism, input } => finish(run_part(&part, parallelism, &input)),
         Command::Oracle(args) => {
@@ -136,12 +169,13 @@ fn main() -> ExitCode {
                 batch: args.batch.max(1),
                 parallelism: args.parallelism.max(1),
                 restore_every: args.restore_every,
+                strict: args.strict,
             };
             let report = oracle::run(&args.folders, &options);
             for line in &report.problems {
                 eprintln!("{line}");
             }
-            println!("{} passed, {} failed", report.passed, report.failed);
+            println!("{}", report.summary());
             if report.failed == 0 && report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
     }
@@ -205,6 +239,26 @@ fn run_play(args: PlayArgs) -> Result<(), String> {
     Ok(())
 }
 
+fn run_fuzz(args: FuzzArgs) -> Result<(), String> {
+    let seconds = |value: f64| Duration::try_from_secs_f64(value).map_err(|error| error.to_string());
+    let options = FuzzOptions {
+        target: if args.target == "parser" { Target::Scripts } else { Target::Expressions },
+        seed: args.seed,
+        inputs: args.inputs,
+        time: Some(seconds(args.minutes * 60.0)?),
+        slow: Some(seconds(args.slow)?),
+        trace: args.trace,
+    };
+    let report = fuzz::run(&options, Path::new("."))?;
+    for (what, finding) in &report.findings {
+        println!("{what}: {} times, first by --seed {}", finding.times, finding.seed);
+        println!("  {}", finding.input.replace('\n', "\n  "));
+        println!("  {}\n", finding.problem.replace('\n', "\n  "));
+    }
+    println!("{} inputs, {} accepted, {} problems", report.inputs, report.accepted, report.findings.len());
+    if report.findings.is_empty() { Ok(()) } else { Err("there are problems".into()) }
+}
+
 fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {
     let rows = match part {
         "arrow-json" => bench::decode_with_arrow_json(Path::new(input))?,
@@ -218,7 +272,26 @@ fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn run_planning_bench(repetitions: usize) -> Result<(), String> {
+    const STATEMENTS: usize = 200;
+    let script = bench_planning::script(STATEMENTS);
+    for repetition in 1..=repetitions {
+        let time = bench_planning::measure(&script)?;
+        println!(
+            "run {repetition}: {} statements, {} jobs: parse {:.1} ms, parse and plan {:.1} ms",
+            time.statements,
+            time.jobs,
+            time.parse.as_secs_f64() * 1e3,
+            time.total.as_secs_f64() * 1e3
+        );
+    }
+    Ok(())
+}
+
 fn run_bench(args: &BenchArgs) -> Result<(), String> {
+    if args.planning {
+        return run_planning_bench(args.repetitions);
+    }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = match &args.file {
         Some(file) => file.clone(),

@@ -43,6 +43,10 @@ impl ConnectorFactory for Filesystem {
         OPTIONS
     }
 
+    fn partitioning(&self) -> Partitioning {
+        Partitioning::Columns
+    }
+
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
         let options = FilesystemOptions::read(table, context)?;
         let mut metadata: Vec<MetadataColumn> = METADATA
@@ -137,7 +141,8 @@ impl Layout {
         let partitions: Vec<(String, SqlType)> = table
             .partitioned_by
             .iter()
-            .filter_map(|name| table.column(name).map(|column| (name.clone(), column.sql_type.clone())))
+            .filter_map(|field| table.column(&field.column))
+            .map(|column| (column.name.clone(), column.sql_type.clone()))
             .collect();
         for (_, sql_type) in &partitions {
             listing::check_partition_type(sql_type)?;
@@ -164,7 +169,7 @@ impl Layout {
         }
         let in_files = table.physical_row();
         let in_files: Vec<usize> = (0..in_files.len())
-            .filter(|&index| !table.partitioned_by.contains(&in_files.fields()[index].name))
+            .filter(|&index| partitions.iter().all(|(name, _)| *name != in_files.fields()[index].name))
             .collect();
         // The very same row type where nothing is added: then a decoded batch is passed on as it is.
         let all_decoded = decoded.len() == columns.len();

@@ -234,7 +234,11 @@ impl Column {
                 key: child(&element.with_nullable(false)),
                 value: child(&LogicalType::Int.not_null()),
             },
-            LogicalType::Row(fields) => Data::Row(fields.iter().map(|(_, t)| Column::new(t, standard)).collect()),
+            LogicalType::Row(fields) | LogicalType::Structured(_, fields) => {
+                Data::Row(fields.iter().map(|(_, t)| Column::new(t, standard)).collect())
+            }
+            // Formats refuse these types; a column of them holds NULL only.
+            LogicalType::Variant | LogicalType::Bitmap => Data::Null,
         };
         Column { arrow: sql_type.arrow(), sql_type: sql_type.clone(), nulls: NullBufferBuilder::new(0), data }
     }

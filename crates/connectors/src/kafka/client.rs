@@ -7,12 +7,13 @@ use super::codes;
 use super::options::{PROPERTIES_PREFIX, SERVERS};
 use base::{Error, Options, Result, TableDefinition};
 use rdkafka::ClientContext;
+use rdkafka::client::Client;
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::producer::{DeliveryResult, ProducerContext};
-use rdkafka::statistics::Statistics;
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reports that can wait for an inquirer to look at them, with room to spare.
@@ -157,7 +158,6 @@ impl ClientSettings {
                 // Rows of aborted transactions never happened.
                 config.set("isolation.level", "read_committed");
                 config.set("fetch.wait.max.ms", "100");
-                config.set("statistics.interval.ms", "1000");
                 config.set("group.id", format!("highwater-{}", self.table));
             }
             Role::Producer => {
@@ -180,7 +180,7 @@ impl ClientSettings {
             config.set("enable.auto.commit", "false");
             config.set("enable.auto.offset.store", "false");
             config.set("auto.offset.reset", "error");
-            config.set("enable.partition.eof", "false");
+            config.set("enable.partition.eof", "true");
         }
         config
     }
@@ -207,7 +207,6 @@ impl ClientSettings {
     /// Properties that contradict each other.
     pub fn inquirer(&self, role: Role) -> Result<Inquirer> {
         let mut config = self.config(Role::Consumer);
-        config.set("statistics.interval.ms", "0");
         if role == Role::Producer {
             // Only writing makes a topic, as with the Java client.
             config.set("allow.auto.create.topics", "true");
@@ -299,60 +298,49 @@ pub(crate) fn commits_offsets(options: &Options) -> bool {
         && options.get(&key).is_none_or(|value| !value.eq_ignore_ascii_case("false"))
 }
 
-/// What a client has reported in the background.
+/// What a client has reported in the background: the last error and its explanation.
 #[derive(Debug, Default)]
-pub(crate) struct Reports(Mutex<Reported>);
-
-#[derive(Debug, Default)]
-struct Reported {
-    /// The last error and its explanation.
-    error: Option<(RDKafkaErrorCode, String)>,
-    /// Where the client and the broker are, by topic and partition.
-    partitions: BTreeMap<String, BTreeMap<i32, PartitionReport>>,
-    /// How often that was reported.
-    reports: u64,
-}
-
-/// What the statistics say about one partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PartitionReport {
-    /// The next offset that the client fetches: beyond records that readers never see.
-    pub next: i64,
-    /// The end of what readers may see.
-    pub end: i64,
-}
+pub(crate) struct Reports(Mutex<Option<(RDKafkaErrorCode, String)>>);
 
 impl Reports {
-    fn lock(&self) -> MutexGuard<'_, Reported> {
+    fn lock(&self) -> MutexGuard<'_, Option<(RDKafkaErrorCode, String)>> {
         // The lock only guards plain assignments, which a panic cannot tear.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last error, which is forgotten then.
     pub fn take_error(&self) -> Option<(RDKafkaErrorCode, String)> {
-        self.lock().error.take()
-    }
-
-    /// How often statistics have come.
-    pub fn count(&self) -> u64 {
-        self.lock().reports
-    }
-
-    /// The last report about a partition.
-    pub fn partition(&self, topic: &str, partition: i32) -> Option<PartitionReport> {
-        self.lock().partitions.get(topic)?.get(&partition).copied()
+        self.lock().take()
     }
 
     /// Keeps an error for whoever asks next.
     pub fn keep_error(&self, code: RDKafkaErrorCode, reason: &str) {
-        let mut reported = self.lock();
+        let mut kept = self.lock();
         // A refused login explains more than the closed connection that follows it, and that more than the sum of all.
-        let is_login = matches!(reported.error, Some((RDKafkaErrorCode::Authentication, _)));
-        let is_sum = code == RDKafkaErrorCode::AllBrokersDown && reported.error.is_some();
+        let is_login = matches!(*kept, Some((RDKafkaErrorCode::Authentication, _)));
+        let is_sum = code == RDKafkaErrorCode::AllBrokersDown && kept.is_some();
         if !is_login && !is_sum {
-            reported.error = Some((code, reason.to_string()));
+            *kept = Some((code, reason.to_string()));
         }
     }
+}
+
+/// The end of a partition as its leader has said it last; nobody is asked. `None` before the first answer.
+#[allow(unsafe_code)] // the client library has no safe call for it
+pub(crate) fn known_end(client: &Client<Listener>, topic: &str, partition: i32) -> Option<i64> {
+    let topic = CString::new(topic).ok()?;
+    let (mut low, mut high) = (-1, -1);
+    // SAFETY: the client lives while it is borrowed, the name ends with a zero byte, both numbers are written at most.
+    let code = unsafe {
+        rdkafka::bindings::rd_kafka_get_watermark_offsets(
+            client.native_ptr(),
+            topic.as_ptr(),
+            partition,
+            &mut low,
+            &mut high,
+        )
+    };
+    (code == rdkafka::types::RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0).then_some(high)
 }
 
 /// The context of a client: keeps what it reports.
@@ -368,19 +356,6 @@ impl ClientContext for Listener {
         tracing::debug!(target: "kafka", "{error}: {reason}");
         if let Some(code) = error.rdkafka_error_code() {
             self.0.keep_error(code, reason);
-        }
-    }
-
-    fn stats(&self, statistics: Statistics) {
-        let mut reported = self.0.lock();
-        reported.reports += 1;
-        for (name, topic) in statistics.topics {
-            let partitions = topic.partitions.into_values().filter(|partition| partition.partition >= 0);
-            let reports = partitions.map(|partition| {
-                let end = if partition.ls_offset >= 0 { partition.ls_offset } else { partition.hi_offset };
-                (partition.partition, PartitionReport { next: partition.next_offset, end })
-            });
-            reported.partitions.entry(name).or_default().extend(reports);
         }
     }
 }

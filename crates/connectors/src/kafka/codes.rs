@@ -298,6 +298,83 @@ pub const PROPERTY_WITHOUT_EFFECT: ErrorCode = ErrorCode {
     zh: Text { what: "表 {table} 的 'properties.{key}' 不起作用", why: "{reason}", fix: "可以删除该属性" },
 };
 
+/// A request that no new try would make succeed.
+pub const REQUEST_FAILED: ErrorCode = ErrorCode {
+    code: "HW-C088",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "topic '{topic}' of table {table} cannot be used",
+        why: "the Kafka client says: {cause} (broker {servers})",
+        fix: "see the broker's log; trying again would not help",
+    },
+    zh: Text {
+        what: "表 {table} 的主题 '{topic}' 无法使用",
+        why: "Kafka 客户端返回：{cause}（broker {servers}）",
+        fix: "请查看 broker 日志；重试无济于事",
+    },
+};
+
+/// A record time that the client takes for "now".
+pub const TIME_ZERO: ErrorCode = ErrorCode {
+    code: "HW-C089",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "a row of table {table} has the record time 1970-01-01 00:00:00.000 UTC",
+        why: "the Kafka client takes this time for 'now', so readers would see another one",
+        fix: "write another time, or NULL for the time of writing",
+    },
+    zh: Text {
+        what: "表 {table} 的一行的消息时间为 1970-01-01 00:00:00.000 UTC",
+        why: "Kafka 客户端会把该时间当作“当前时间”，读取方将看到另一个时间",
+        fix: "请写入其他时间，或写 NULL 表示写入时刻",
+    },
+};
+
+/// The brokers do not answer while a job runs.
+pub const BROKER_AWAY: ErrorCode = ErrorCode {
+    code: "HW-C090",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "no broker of table {table} answers any more ({servers})",
+        why: "{cause}",
+        fix: "the job waits and goes on by itself when a broker is back",
+    },
+    zh: Text {
+        what: "表 {table} 的 broker 均不再应答（{servers}）",
+        why: "{cause}",
+        fix: "作业正在等待，broker 恢复后会自动继续",
+    },
+};
+
+/// The brokers answer again.
+pub const BROKER_BACK: ErrorCode = ErrorCode {
+    code: "HW-C091",
+    domain: Domain::External,
+    retry: false,
+    en: Text { what: "a broker of table {table} answers again after {seconds} s", why: "", fix: "" },
+    zh: Text { what: "表 {table} 的 broker 在 {seconds} 秒后恢复应答", why: "", fix: "" },
+};
+
+/// A primary key that a plain topic cannot keep.
+pub const NO_PRIMARY_KEY: ErrorCode = ErrorCode {
+    code: "HW-C092",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} of connector 'kafka' with format '{format}' cannot have a PRIMARY KEY",
+        why: "every record of the topic is a row of its own, so nothing keeps a key unique",
+        fix: "remove PRIMARY KEY; or use 'connector' = 'upsert-kafka' if a record replaces the one with the same key",
+    },
+    zh: Text {
+        what: "connector 'kafka' 且格式为 '{format}' 的表 {table} 不能定义 PRIMARY KEY",
+        why: "主题中的每条记录都是独立的一行，无法保证键唯一",
+        fix: "请删除 PRIMARY KEY；若新记录会替换相同键的记录，请使用 'connector' = 'upsert-kafka'",
+    },
+};
+
 /// Every code of the Kafka connectors, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &BROKER_UNREACHABLE,
@@ -318,4 +395,9 @@ pub const CODES: &[&ErrorCode] = &[
     &BAD_TARGET_TOPIC,
     &BUFFER_NEEDS_BOTH,
     &PROPERTY_WITHOUT_EFFECT,
+    &REQUEST_FAILED,
+    &TIME_ZERO,
+    &BROKER_AWAY,
+    &BROKER_BACK,
+    &NO_PRIMARY_KEY,
 ];

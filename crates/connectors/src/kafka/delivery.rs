@@ -2,6 +2,7 @@
 
 use super::client::{Reports, Role};
 use super::codes;
+use super::outage::Outage;
 use super::probe;
 use super::table::KafkaTable;
 use base::{Error, Result};
@@ -17,7 +18,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// How long to wait for a delivery before looking for errors that no delivery reports.
-const WAIT_MAX: Duration = Duration::from_secs(1);
+const WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// The headers of a message.
 pub(super) type MessageHeaders = Vec<(String, Option<Vec<u8>>)>;
@@ -62,7 +63,7 @@ impl ClientContext for Context {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::warn!(target: "kafka", "{error}: {reason}");
+        tracing::debug!(target: "kafka", "{error}: {reason}");
         if let Some(code) = error.rdkafka_error_code() {
             self.0.reports.keep_error(code, reason);
         }
@@ -93,12 +94,13 @@ pub(super) struct Delivery {
     producer: Option<ThreadedProducer<Context>>,
     deliveries: Arc<Deliveries>,
     sent: u64,
+    outage: Outage,
 }
 
 impl Delivery {
     /// Nothing sent yet; nothing is opened before the first message.
     pub fn new(table: Arc<KafkaTable>) -> Delivery {
-        Delivery { table, producer: None, deliveries: Arc::default(), sent: 0 }
+        Delivery { outage: Outage::new(table.clone()), table, producer: None, deliveries: Arc::default(), sent: 0 }
     }
 
     fn open(&mut self) -> Result<&ThreadedProducer<Context>> {
@@ -116,6 +118,9 @@ impl Delivery {
     /// A message that the client refuses, or an earlier one that did not arrive.
     pub async fn send(&mut self, message: Outgoing<'_>) -> Result<()> {
         self.check()?;
+        if message.timestamp_ms == Some(0) {
+            return Err(Error::new(&codes::TIME_ZERO, &[("table", &self.table.name)]));
+        }
         loop {
             let mut record = BaseRecord::<[u8], [u8]>::to(message.topic);
             record.key = message.key;
@@ -150,9 +155,19 @@ impl Delivery {
     }
 
     /// Waits for the next delivery.
-    async fn progress(&self) -> Result<()> {
+    async fn progress(&mut self) -> Result<()> {
         // Without a delivery the next look is taken anyway.
-        let _ = timeout(WAIT_MAX, self.deliveries.progress.notified()).await;
+        match timeout(WAIT_MAX, self.deliveries.progress.notified()).await {
+            Ok(()) => self.outage.end(),
+            Err(_) => {
+                let waiting = self.sent - self.deliveries.settled.load(Ordering::Acquire);
+                let reports = &self.deliveries.reports;
+                self.outage.begin(|| {
+                    let reason = reports.take_error().map_or_else(|| "no answer".to_string(), |(_, reason)| reason);
+                    format!("{waiting} records are not delivered yet: {reason}")
+                });
+            }
+        }
         self.check()
     }
 

@@ -283,7 +283,8 @@ impl Layout {
             _ => None,
         };
         let end = failed.as_ref().map_or(pending.len(), |(message, _)| *message);
-        let batch = if keys.is_none() && values.records.is_none() && values.batch.num_rows() <= end {
+        let is_keyless = self.is_upsert && pending.keys.has_nulls();
+        let batch = if keys.is_none() && !is_keyless && values.records.is_none() && values.batch.num_rows() <= end {
             // Every message is one row.
             self.assemble(&values.batch, None, None, pending, place)?
         } else {
@@ -297,6 +298,7 @@ impl Layout {
         };
         rejected.retain(|(message, _)| (*message as usize) < end);
         rejected.sort_by_key(|(message, _)| *message);
+        rejected.dedup_by_key(|(message, _)| *message);
         pending.clear();
         Ok(Rows { batch, rejected, failed })
     }
@@ -326,13 +328,17 @@ impl Layout {
             while value < value_count && record(value_records, value) == message {
                 value += 1;
             }
+            if self.is_upsert && pending.keys.is_null(message as usize) {
+                without_key(message);
+                continue;
+            }
             let is_tombstone = self.is_upsert && pending.values.is_null(message as usize);
             if own_key.is_none() && keys.is_some() && (is_tombstone || self.needs_every_key) {
+                // An empty key says as little as none; one that cannot be read has been rejected already.
                 let has_key = !pending.keys.get(message as usize).is_empty();
                 if !has_key && self.is_upsert {
                     without_key(message);
                 }
-                // A key that cannot be read has been rejected already.
                 if has_key || self.is_upsert {
                     continue;
                 }

@@ -8,9 +8,12 @@
 pub(crate) mod client;
 pub mod codes;
 mod delivery;
+mod input;
 mod layout;
 mod local_broker;
+mod look;
 pub(crate) mod options;
+mod outage;
 mod position;
 mod probe;
 pub(crate) mod sink;
@@ -158,6 +161,12 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTab
     if value.is_none() {
         errors.extend(options.require(&FORMAT, OWNER).err());
     }
+    if let (Some(format), false) =
+        (value.as_ref().filter(|v| v.description.decodes.is_append_only()), table.primary_key.is_empty())
+    {
+        let name = format.factory.name();
+        errors.push(Error::new(&codes::NO_PRIMARY_KEY, &[("table", &table.path.name), ("format", &name)]));
+    }
     errors.extend(check_key(table, key.as_ref()));
     errors.extend(check_modes(table));
     match (Error::all(errors), value) {
@@ -193,8 +202,10 @@ fn check_key(table: &TableDefinition, key: Option<&TableFormat>) -> Vec<Error> {
         _ => {}
     }
     let prefix = options.text(&KEY_PREFIX).unwrap_or_default();
-    for field in fields {
-        if !table.physical().any(|column| column.name == field) {
+    for (index, &field) in fields.iter().enumerate() {
+        if fields[..index].contains(&field) {
+            errors.push(declared::bad_value(KEY_FIELDS.key, field, "every column once"));
+        } else if !table.physical().any(|column| column.name == field) {
             errors.push(unknown_column(table, KEY_FIELDS.key, field));
         } else if !field.starts_with(prefix) {
             let expected = format!("columns that begin with '{prefix}' ('{}')", KEY_PREFIX.key);
@@ -232,6 +243,13 @@ fn check_modes(table: &TableDefinition) -> Vec<Error> {
             && options.get(other.key).is_none()
         {
             errors.push(needs(&format!("{}' = '{value}", mode.key), other));
+        }
+    }
+    for spec in [&STARTUP_TIMESTAMP, &BOUNDED_TIMESTAMP] {
+        if let Ok(Some(time_ms)) = options.integer(spec)
+            && time_ms < 0
+        {
+            errors.push(declared::bad_value(spec.key, &time_ms.to_string(), "milliseconds since 1970, from 0"));
         }
     }
     for spec in [&STARTUP_OFFSETS, &BOUNDED_OFFSETS] {

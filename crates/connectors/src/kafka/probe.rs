@@ -3,6 +3,8 @@
 
 use super::client::{Inquirer, Role};
 use super::codes;
+use super::input::Start;
+use super::position::Position;
 use super::table::{KafkaTable, Reset, Startup, Stop, Topics};
 use base::nearest::nearest;
 use base::{Error, Result};
@@ -37,19 +39,6 @@ pub(crate) struct TopicInfo {
     pub name: Arc<str>,
     /// Partitions, ascending.
     pub partitions: Vec<i32>,
-}
-
-/// A partition with the offsets between which it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Range {
-    /// Topic.
-    pub topic: Arc<str>,
-    /// Partition.
-    pub partition: i32,
-    /// The first offset.
-    pub start: i64,
-    /// The offset before which reading ends.
-    pub stop: Option<i64>,
 }
 
 /// What the cluster said.
@@ -109,7 +98,9 @@ fn ask(table: &KafkaTable, inquirer: &Inquirer, role: Role) -> Result<Answer> {
         }
         Topics::Pattern(_, pattern) => {
             let metadata = metadata(table, inquirer, None)?;
-            for topic in metadata.topics().iter().filter(|topic| pattern.is_match(topic.name())) {
+            for topic in
+                metadata.topics().iter().filter(|topic| !is_internal(topic.name()) && pattern.is_match(topic.name()))
+            {
                 take(&metadata, topic, &mut answer);
             }
             if answer.topics.is_empty() {
@@ -215,9 +206,39 @@ pub(crate) fn request_problem(
             ],
         );
     }
-    Error::new(
-        &codes::BROKER_UNREACHABLE,
-        &[("servers", &settings.servers), ("table", &table.name), ("topic", &topic), ("cause", &reason)],
+    let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
+        [("servers", &settings.servers), ("table", &table.name), ("topic", &topic), ("cause", &reason)];
+    Error::new(if heals(code) { &codes::BROKER_UNREACHABLE } else { &codes::REQUEST_FAILED }, &arguments)
+}
+
+/// Whether a problem can go away without anybody doing something to the job: the client tries again by itself.
+pub(crate) fn heals(code: RDKafkaErrorCode) -> bool {
+    use RDKafkaErrorCode as Code;
+    matches!(
+        code,
+        Code::AllBrokersDown
+            | Code::BrokerTransportFailure
+            | Code::BrokerNotAvailable
+            | Code::BrokerDestroy
+            | Code::CoordinatorLoadInProgress
+            | Code::CoordinatorNotAvailable
+            | Code::FencedLeaderEpoch
+            | Code::KafkaStorageError
+            | Code::LeaderNotAvailable
+            | Code::ListenerNotFound
+            | Code::NetworkException
+            | Code::NotCoordinator
+            | Code::NotLeaderForPartition
+            | Code::OffsetNotAvailable
+            | Code::OperationTimedOut
+            | Code::PreferredLeaderNotAvailable
+            | Code::ReplicaNotAvailable
+            | Code::RequestTimedOut
+            | Code::Resolve
+            | Code::Retry
+            | Code::TimedOutQueue
+            | Code::UnknownLeaderEpoch
+            | Code::WaitingForCoordinator
     )
 }
 
@@ -254,9 +275,14 @@ fn take(metadata: &Metadata, topic: &MetadataTopic, answer: &mut Answer) {
 
 fn known_topics(metadata: &Metadata) -> Vec<String> {
     let names = metadata.topics().iter().map(MetadataTopic::name);
-    let mut names: Vec<String> = names.filter(|name| !name.starts_with("__")).map(str::to_string).collect();
+    let mut names: Vec<String> = names.filter(|name| !is_internal(name)).map(str::to_string).collect();
     names.sort();
     names
+}
+
+/// Whether a topic is the broker's own: a pattern never means it, as in Flink.
+fn is_internal(name: &str) -> bool {
+    matches!(name, "__consumer_offsets" | "__transaction_state" | "__share_group_state" | "__cluster_metadata")
 }
 
 fn listed(names: &[String]) -> String {
@@ -276,10 +302,16 @@ pub(crate) fn look_again(table: &KafkaTable, inquirer: &Inquirer) -> Result<Vec<
     let all = metadata(table, inquirer, None)?;
     let wanted = |name: &str| match &table.topics {
         Topics::Named(names) => names.iter().any(|wanted| wanted == name),
-        Topics::Pattern(_, pattern) => pattern.is_match(name),
+        Topics::Pattern(_, pattern) => !is_internal(name) && pattern.is_match(name),
     };
-    for topic in all.topics().iter().filter(|topic| wanted(topic.name()) && topic.error().is_none()) {
-        take(&all, topic, &mut answer);
+    for topic in all.topics().iter().filter(|topic| wanted(topic.name())) {
+        match topic.error().map(RDKafkaErrorCode::from) {
+            None => take(&all, topic, &mut answer),
+            Some(code) if is_forbidden(code) => {
+                return Err(request_problem(table, topic.name(), Role::Consumer, code, None));
+            }
+            Some(_) => {}
+        }
     }
     Ok(answer.topics)
 }
@@ -301,7 +333,7 @@ fn offsets_problem(table: &KafkaTable, inquirer: &Inquirer, topic: &str, error: 
 ///
 /// # Errors
 /// Offsets that are not there, a group without a position, a broker that does not answer.
-pub(crate) fn ranges(table: &KafkaTable, inquirer: &Inquirer, topics: &[TopicInfo]) -> Result<Vec<Range>> {
+pub(super) fn ranges(table: &KafkaTable, inquirer: &Inquirer, topics: &[TopicInfo]) -> Result<Vec<Start>> {
     check_partitions(table, topics)?;
     let mut ranges = Vec::new();
     for topic in topics {
@@ -310,7 +342,8 @@ pub(crate) fn ranges(table: &KafkaTable, inquirer: &Inquirer, topics: &[TopicInf
             let (low, high) = watermarks(table, inquirer, &topic.name, partition)?;
             let start = positions.start(table, partition, low, high)?;
             let stop = positions.stop(table, partition, high)?;
-            ranges.push(Range { topic: topic.name.clone(), partition, start, stop });
+            let position = Position { topic: topic.name.clone(), partition, next: start, stop };
+            ranges.push(Start { position, stop_is_written: stop.is_some_and(|stop| stop <= high) });
         }
     }
     Ok(ranges)

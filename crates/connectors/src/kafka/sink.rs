@@ -353,7 +353,7 @@ impl KafkaWriter {
                 let new = Change {
                     topic,
                     key: key.to_vec(),
-                    value: kind.is_addition().then(|| self.values.get(row).to_vec()),
+                    value: value_of(&self.values, kind, row).map(<[u8]>::to_vec),
                     timestamp_ms: about.timestamp_ms(row),
                     headers: about.headers(row),
                 };
@@ -374,7 +374,7 @@ impl KafkaWriter {
                 topic: &self.shared.topics[topic],
                 partition: None,
                 key: Some(self.keys.get(row)),
-                value: kind.is_addition().then(|| self.values.get(row)),
+                value: value_of(&self.values, kind, row),
                 timestamp_ms: about.timestamp_ms(row),
                 headers: &about.headers(row),
             };
@@ -398,6 +398,11 @@ impl KafkaWriter {
         }
         Ok(())
     }
+}
+
+/// The value of a change: none for a row that goes, nor for one that the format writes as null.
+fn value_of(values: &Records, kind: RowKind, row: usize) -> Option<&[u8]> {
+    (kind.is_addition() && !values.is_null(row)).then(|| values.get(row))
 }
 
 async fn send_change(delivery: &mut Delivery, topics: &[String], change: &Change) -> Result<()> {
@@ -461,5 +466,10 @@ impl SinkWriter for KafkaWriter {
             }
             Ok(Vec::new())
         })
+    }
+
+    fn close<'a>(&'a mut self) -> BoxFuture<'a, Result<()>> {
+        // Without a promise nothing has been waited for until now.
+        Box::pin(async move { self.delivery.delivered().await })
     }
 }

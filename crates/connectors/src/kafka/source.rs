@@ -1,24 +1,25 @@
 //! The Kafka source: one client per reader, all its partitions read in batches.
 //!
 //! Partitions are dealt by their name and number, so that every reader knows its own without asking the others. Positions
-//! are offsets that the reader keeps; the client is told where to begin and never asked where it is.
+//! are offsets that the reader keeps: they move when rows are given, and by nothing else. The client is told where to begin
+//! and never asked where it is, because it is ahead by what it has fetched.
 
-use super::client::{Inquirer, Listener, Reports, Role};
-use super::codes;
-use super::layout::{Decoders, Layout, Pending, Place, Rows};
+use super::client::{Listener, Reports, Role, known_end};
+use super::input::{Input, Start};
+use super::layout::{Decoders, Layout, Place, Rows};
+use super::look::{self, Found, Look, owner};
+use super::outage::Outage;
 use super::position::{Position, split_id};
-use super::probe::{self, TopicInfo};
-use super::table::KafkaTable;
+use super::probe;
+use super::table::{KafkaTable, Stop};
 use base::connector::*;
 use base::{BoxFuture, Epoch, Error, Location, Result};
 use futures_util::{FutureExt, StreamExt};
 use rdkafka::consumer::{CommitMode, Consumer, StreamConsumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -26,14 +27,10 @@ use tokio::time::Instant;
 const SAMPLES_MAX: usize = 5;
 /// Bytes gathered before they are decoded.
 const GATHERED_BYTES_MAX: usize = 8 << 20;
-/// How long the broker may say that a topic is not there before it is believed: it says so while it starts as well.
-const GONE_AFTER: Duration = Duration::from_secs(6);
-/// The time between two looks at such a topic.
-const GONE_RETRY: Duration = Duration::from_millis(500);
-/// How long to wait for an answer about such a topic before the client is told to begin again anyway.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// How often the reports of a bounded source are looked at.
-const END_CHECK: Duration = Duration::from_millis(50);
+/// Messages looked at before other tasks get their turn, whether they are wanted or not.
+const POLLS_MIN: usize = 1024;
+
+type Client = StreamConsumer<Listener>;
 
 /// The source of one table.
 #[derive(Debug)]
@@ -44,7 +41,7 @@ struct Shared {
     table: Arc<KafkaTable>,
     layout: Layout,
     /// Where every partition is read from, known once the source has started.
-    positions: Mutex<Vec<Position>>,
+    starts: Mutex<Vec<Start>>,
 }
 
 impl KafkaSource {
@@ -56,19 +53,13 @@ impl KafkaSource {
         let layout = Layout::new(&table, scan)?;
         // Types that a format cannot read are reported before anything is opened.
         layout.decoders(&table)?;
-        Ok(KafkaSource(Arc::new(Shared { table: Arc::new(table), layout, positions: Mutex::default() })))
+        Ok(KafkaSource(Arc::new(Shared { table: Arc::new(table), layout, starts: Mutex::default() })))
     }
 }
 
 impl Shared {
-    fn positions(&self) -> Vec<Position> {
-        self.positions.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The instance that reads a partition: the partitions of one topic go round, beginning where the topic's name says.
-    fn owner(topic: &str, partition: i32, parallelism: usize) -> usize {
-        let first = topic.bytes().fold(0usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte as usize));
-        first.wrapping_add(partition as usize) % parallelism
+    fn starts(&self) -> Vec<Start> {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -79,17 +70,17 @@ impl SourceProvider for KafkaSource {
             let topics = probe::topics(table, Role::Consumer).await?;
             let restored = restored.iter().map(Position::decode).collect::<Result<Vec<_>>>()?;
             let warnings = if table.is_upsert { probe::compaction(table, &topics).await } else { Vec::new() };
-            let positions = {
+            let starts = {
                 let table = table.clone();
-                probe::blocking(move || first_positions(&table, &topics, restored)).await?
+                probe::blocking(move || look::starts(&table, &topics, restored)).await?
             };
-            *self.0.positions.lock().unwrap_or_else(PoisonError::into_inner) = positions;
+            *self.0.starts.lock().unwrap_or_else(PoisonError::into_inner) = starts;
             Ok(warnings)
         })
     }
 
     fn splits_max(&self) -> Option<usize> {
-        let partitions = Some(self.0.positions().len()).filter(|count| *count > 0);
+        let partitions = Some(self.0.starts().len()).filter(|count| *count > 0);
         match (partitions, self.0.table.scan_parallelism) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -97,128 +88,16 @@ impl SourceProvider for KafkaSource {
     }
 
     fn reader(&self, instance: Instance, _: &[SplitState]) -> Result<Box<dyn SourceReader>> {
-        let shared = self.0.clone();
-        let own = shared.positions().into_iter();
-        let own = own.filter(|p| Shared::owner(&p.topic, p.partition, instance.parallelism) == instance.index);
-        Ok(Box::new(KafkaReader::new(shared.clone(), instance, own.collect())?))
-    }
-}
-
-/// Where each partition is read from: where the last run ended, or as the options say. A partition that the last run did
-/// not know is new and read from its beginning.
-fn first_positions(table: &KafkaTable, topics: &[TopicInfo], restored: Vec<Position>) -> Result<Vec<Position>> {
-    let inquirer = table.settings.inquirer(Role::Consumer)?;
-    if restored.is_empty() {
-        let ranges = probe::ranges(table, &inquirer, topics)?;
-        let position = |range: probe::Range| Position {
-            topic: range.topic,
-            partition: range.partition,
-            next: range.start,
-            stop: range.stop,
+        let is_own = |start: &Start| {
+            owner(&start.position.topic, start.position.partition, instance.parallelism) == instance.index
         };
-        return Ok(ranges.into_iter().map(position).collect());
-    }
-    let mut positions = restored;
-    for position in &positions {
-        let (low, high) = probe::watermarks(table, &inquirer, &position.topic, position.partition)?;
-        if !(low..=high).contains(&position.next) {
-            let range = (low, high);
-            return Err(probe::offset_gone(table, &position.topic, position.partition, position.next, range));
-        }
-    }
-    let known: Vec<SplitId> = positions.iter().map(|p| split_id(&p.topic, p.partition)).collect();
-    positions.extend(new_positions(table, &inquirer, topics, &known)?);
-    Ok(positions)
-}
-
-/// Partitions that are not known yet, from their beginning. A bounded source reads none of them.
-fn new_positions(
-    table: &KafkaTable,
-    inquirer: &Inquirer,
-    topics: &[TopicInfo],
-    known: &[SplitId],
-) -> Result<Vec<Position>> {
-    let mut positions = Vec::new();
-    if table.stop != super::table::Stop::Never {
-        return Ok(positions);
-    }
-    for topic in topics {
-        for &partition in &topic.partitions {
-            if known.contains(&split_id(&topic.name, partition)) {
-                continue;
-            }
-            let (low, _) = probe::watermarks(table, inquirer, &topic.name, partition)?;
-            positions.push(Position { topic: topic.name.clone(), partition, next: low, stop: None });
-        }
-    }
-    Ok(positions)
-}
-
-/// A partition that is read.
-#[derive(Debug)]
-struct Split {
-    id: SplitId,
-    position: Position,
-    finished: bool,
-    pending: Pending,
-    /// The next offset that the last report named, if nothing has been read since.
-    reported: Option<i64>,
-}
-
-/// The partitions of a reader and what has been gathered of them.
-#[derive(Debug, Default)]
-struct Input {
-    splits: Vec<Split>,
-    /// By topic, the split of each partition number.
-    by_topic: Vec<(Arc<str>, Vec<Option<usize>>)>,
-    /// Splits with pending messages, in the order of their first one.
-    touched: Vec<usize>,
-    messages: usize,
-    bytes: usize,
-}
-
-impl Input {
-    fn add(&mut self, position: Position) {
-        let index = self.splits.len();
-        let number = position.partition as usize;
-        let known = self.by_topic.iter().position(|(topic, _)| *topic == position.topic);
-        let topic = known.unwrap_or_else(|| {
-            self.by_topic.push((position.topic.clone(), Vec::new()));
-            self.by_topic.len() - 1
-        });
-        let partitions = &mut self.by_topic[topic].1;
-        partitions.resize(partitions.len().max(number + 1), None);
-        partitions[number] = Some(index);
-        let id = split_id(&position.topic, position.partition);
-        self.splits.push(Split { id, position, finished: false, pending: Pending::default(), reported: None });
-    }
-
-    fn find(&self, topic: &str, partition: i32) -> Option<usize> {
-        let (_, partitions) = self.by_topic.iter().find(|(name, _)| **name == *topic)?;
-        *partitions.get(partition as usize)?
-    }
-
-    /// Takes a message, unless it lies outside of what is read.
-    fn take(&mut self, message: &BorrowedMessage<'_>, layout: &Layout) {
-        let Some(index) = self.find(message.topic(), message.partition()) else { return };
-        let split = &mut self.splits[index];
-        let beyond = split.position.stop.is_some_and(|stop| message.offset() >= stop);
-        // A partition that was assigned again can give a record twice.
-        let before = message.offset() < split.pending.offsets.last().map_or(split.position.next, |last| last + 1);
-        if split.finished || beyond || before {
-            return;
-        }
-        if split.pending.is_empty() {
-            self.touched.push(index);
-        }
-        self.bytes += split.pending.push(message, layout);
-        self.messages += 1;
-    }
-
-    fn is_full(&self, rows_max: usize) -> bool {
-        self.messages >= rows_max || self.bytes >= GATHERED_BYTES_MAX
+        let own = self.0.starts().into_iter().filter(is_own);
+        Ok(Box::new(KafkaReader::new(self.0.clone(), instance, own)?))
     }
 }
+
+/// An event to give, and the split whose position moves with it.
+type Waiting = (SourceEvent, Option<(usize, i64)>);
 
 struct KafkaReader {
     shared: Arc<Shared>,
@@ -226,27 +105,29 @@ struct KafkaReader {
     decoders: Decoders,
     input: Input,
     /// Events to give before anything is read.
-    events: VecDeque<SourceEvent>,
+    events: VecDeque<Waiting>,
     /// The error that follows the rows before a bad record.
     failed: Option<Error>,
-    consumer: Option<Arc<StreamConsumer<Listener>>>,
+    consumer: Option<Arc<Client>>,
+    /// The topic whose partitions the client reads: a bounded source reads one after the other, because the client says of
+    /// an end only the number of the partition.
+    topic: Option<Arc<str>>,
     reports: Arc<Reports>,
-    /// The reports that have been looked at.
-    reports_seen: u64,
+    outage: Outage,
     idle: bool,
     /// When to look for new partitions.
     next_look: Option<Instant>,
-    /// The look for new partitions, or at topics that seem to be gone.
-    look: Option<JoinHandle<Result<Vec<Position>>>>,
-    /// The offsets of the last snapshot, to be committed when it is durable.
+    look: Option<JoinHandle<Result<Found>>>,
+    /// The look that is to follow the one under way.
+    look_after: Option<Look>,
+    /// The positions of the last snapshot.
     snapshot: Vec<Position>,
-    /// The commit that is under way.
-    commit: Option<JoinHandle<()>>,
+    commits: Commits,
     statistics: SourceStatistics,
 }
 
 impl KafkaReader {
-    fn new(shared: Arc<Shared>, instance: Instance, positions: Vec<Position>) -> Result<KafkaReader> {
+    fn new(shared: Arc<Shared>, instance: Instance, starts: impl Iterator<Item = Start>) -> Result<KafkaReader> {
         let decoders = shared.layout.decoders(&shared.table)?;
         let mut reader = KafkaReader {
             instance,
@@ -255,19 +136,19 @@ impl KafkaReader {
             events: VecDeque::new(),
             failed: None,
             consumer: None,
+            topic: None,
             reports: Arc::default(),
-            reports_seen: 0,
+            outage: Outage::new(shared.table.clone()),
             idle: false,
             next_look: None,
             look: None,
+            look_after: None,
             snapshot: Vec::new(),
-            commit: None,
+            commits: Commits::default(),
             statistics: SourceStatistics::default(),
             shared,
         };
-        for position in positions {
-            reader.begin(position);
-        }
+        starts.for_each(|start| reader.begin(start));
         Ok(reader)
     }
 
@@ -275,48 +156,69 @@ impl KafkaReader {
         &self.shared.table
     }
 
-    /// Tells the job of a partition. One that has nothing to read ends at once.
-    fn begin(&mut self, position: Position) {
-        let id = split_id(&position.topic, position.partition);
-        self.idle = false;
-        self.input.add(position);
-        self.events.push_back(SourceEvent::SplitStarted(id));
-        self.finish_if_done(self.input.splits.len() - 1);
+    fn is_bounded(&self) -> bool {
+        self.table().stop != Stop::Never
     }
 
-    /// Ends a bounded partition whose last record has been given.
+    /// Tells the job of a partition. One that has nothing to read ends at once.
+    fn begin(&mut self, start: Start) {
+        self.idle = false;
+        let id = split_id(&start.position.topic, start.position.partition);
+        let index = self.input.add(start);
+        self.events.push_back((SourceEvent::SplitStarted(id), None));
+        self.finish_if_done(index);
+    }
+
+    /// Ends a bounded partition whose last record has been taken.
     fn finish_if_done(&mut self, index: usize) {
         let split = &mut self.input.splits[index];
-        let done = split.position.stop.is_some_and(|stop| split.position.next >= stop);
-        if done && !split.finished && split.pending.is_empty() {
-            split.finished = true;
-            self.events.push_back(SourceEvent::SplitFinished(split.id.clone()));
+        if split.finished || !split.is_done() {
+            return;
+        }
+        split.finished = true;
+        // What nobody may see before the stop has been passed as well.
+        let next = split.position.stop.unwrap_or(split.expected);
+        self.events.push_back((SourceEvent::SplitFinished(split.id.clone()), Some((index, next))));
+        if let (Some(consumer), Ok(list)) = (&self.consumer, partition_list([&split.position])) {
+            // What it would go on fetching is not wanted; a partition that is not assigned needs no leave.
+            let _ = consumer.incremental_unassign(&list);
         }
     }
 
-    /// Makes the client and tells it where to begin.
+    /// Makes the client and tells it what to read.
     fn open(&mut self) -> Result<()> {
-        if self.consumer.is_some() {
+        if self.consumer.is_none() {
+            let settings = &self.shared.table.settings;
+            let created = settings.config(Role::Consumer).create_with_context(Listener(self.reports.clone()));
+            self.consumer = Some(Arc::new(created.map_err(|error| settings.creation_error(&error))?));
+            self.schedule_look();
+            if !self.is_bounded() {
+                return self.assign(|_| true);
+            }
+        }
+        let is_open =
+            |topic: &Arc<str>| self.input.splits.iter().any(|split| !split.finished && split.position.topic == *topic);
+        if !self.is_bounded() || self.topic.as_ref().is_some_and(is_open) {
             return Ok(());
         }
-        let table = self.shared.table.clone();
-        let mut config = table.settings.config(Role::Consumer);
-        if table.stop != super::table::Stop::Never {
-            // The end of a bounded partition can only be seen in the statistics if its last records are invisible.
-            config.set("statistics.interval.ms", "100");
+        self.topic = self.input.splits.iter().find(|split| !split.finished).map(|split| split.position.topic.clone());
+        match self.topic.clone() {
+            Some(topic) => self.assign(|position| position.topic == topic),
+            None => Ok(()),
         }
-        let created = config.create_with_context(Listener(self.reports.clone()));
-        let consumer: StreamConsumer<Listener> = created.map_err(|error| table.settings.creation_error(&error))?;
-        let splits = self.input.splits.iter().filter(|split| !split.finished);
-        let list = partition_list(splits.map(|split| &split.position))?;
-        consumer.assign(&list).map_err(|error| self.consumer_error(&error))?;
-        self.consumer = Some(Arc::new(consumer));
-        self.next_look = table.discovery.filter(|_| self.discovers()).map(|interval| Instant::now() + interval);
-        Ok(())
     }
 
-    fn discovers(&self) -> bool {
-        self.table().stop == super::table::Stop::Never
+    /// Tells the client to read these unfinished partitions and no others.
+    fn assign(&self, is_wanted: impl Fn(&Position) -> bool) -> Result<()> {
+        let Some(consumer) = &self.consumer else { return Err(Error::internal("the reader is not open")) };
+        let unfinished = self.input.splits.iter().filter(|split| !split.finished && is_wanted(&split.position));
+        let resumed: Vec<Position> = unfinished.map(|split| split.resume()).collect();
+        consumer.assign(&partition_list(&resumed)?).map_err(|error| self.consumer_error(&error))
+    }
+
+    fn schedule_look(&mut self) {
+        let interval = self.table().discovery.filter(|_| !self.is_bounded());
+        self.next_look = interval.map(|interval| Instant::now() + interval);
     }
 
     fn consumer_error(&self, error: &KafkaError) -> Error {
@@ -330,7 +232,10 @@ impl KafkaReader {
         let Some(consumer) = &self.consumer else { return Err(Error::internal("the reader is not open")) };
         let mut stream = consumer.stream();
         let mut problem = None;
-        while !self.input.is_full(rows_max) {
+        for _ in 0..rows_max.max(POLLS_MIN) {
+            if self.input.messages >= rows_max || self.input.bytes >= GATHERED_BYTES_MAX {
+                break;
+            }
             match stream.next().now_or_never() {
                 Some(Some(Ok(message))) => self.input.take(&message, &self.shared.layout),
                 Some(Some(Err(error))) => {
@@ -347,8 +252,13 @@ impl KafkaReader {
         }
     }
 
-    /// A problem that the client reports while it goes on.
+    /// What the client says besides records.
     fn on_problem(&mut self, error: &KafkaError) -> Result<()> {
+        if let KafkaError::PartitionEOF(partition) = error {
+            self.outage.end();
+            self.on_end(*partition);
+            return Ok(());
+        }
         let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail);
         match code {
             RDKafkaErrorCode::UnknownTopicOrPartition
@@ -357,20 +267,38 @@ impl KafkaReader {
             RDKafkaErrorCode::AutoOffsetReset | RDKafkaErrorCode::OffsetOutOfRange => {
                 self.start_look(Look::AtLostOffsets);
             }
-            code if probe::is_forbidden(code)
-                || matches!(code, RDKafkaErrorCode::Authentication | RDKafkaErrorCode::SaslAuthenticationFailed) =>
-            {
-                return Err(self.consumer_error(error));
+            code if probe::heals(code) && !matches!(error, KafkaError::MessageConsumptionFatal(_)) => {
+                // The client connects again by itself.
+                tracing::debug!(table = %self.table().name, "the Kafka client says: {code}");
+                if code == RDKafkaErrorCode::AllBrokersDown {
+                    let reports = &self.reports;
+                    self.outage.begin(|| reports.take_error().map_or_else(|| code.to_string(), |(_, reason)| reason));
+                }
             }
-            _ if matches!(error, KafkaError::MessageConsumptionFatal(_)) => return Err(self.consumer_error(error)),
-            // The client connects again by itself.
-            code => tracing::warn!(table = %self.table().name, "the Kafka client says: {code}"),
+            _ => return Err(self.consumer_error(error)),
         }
         Ok(())
     }
 
+    /// The client has given the last record of a partition for now.
+    fn on_end(&mut self, partition: i32) {
+        let index = match &self.topic {
+            Some(topic) => self.input.find(topic, partition),
+            None => self.input.find_only(partition),
+        };
+        let Some(index) = index else { return };
+        let split = &mut self.input.splits[index];
+        split.at_end = true;
+        let asks = !split.finished && split.position.stop.is_some() && !split.stop_is_written;
+        self.finish_if_done(index);
+        if asks {
+            self.start_look(Look::AtStops);
+        }
+    }
+
     /// Makes events of what has been gathered.
     fn decode(&mut self) -> Result<()> {
+        self.outage.end();
         let touched = std::mem::take(&mut self.input.touched);
         self.input.messages = 0;
         self.statistics.bytes += self.input.bytes as u64;
@@ -390,21 +318,17 @@ impl KafkaReader {
     fn decode_split(&mut self, index: usize) -> Result<()> {
         let shared = self.shared.clone();
         let split = &mut self.input.splits[index];
-        split.reported = None;
         let (topic, partition) = (split.position.topic.clone(), split.position.partition);
-        let first = split.pending.offsets.clone();
+        let offsets = split.pending.offsets.clone();
         let from = Place { table: &shared.table.name, topic: &topic, partition };
         let Rows { batch, rejected, failed } = shared.layout.decode(&mut self.decoders, &mut split.pending, from)?;
         let place = |message: usize| Location::Record {
             resource: topic.to_string(),
-            position: format!("partition {partition} offset {}", first[message]),
+            position: format!("partition {partition} offset {}", offsets[message]),
         };
-        let read = failed.as_ref().map_or(first.len(), |(message, _)| *message);
+        let read = failed.as_ref().map_or(offsets.len(), |(message, _)| *message);
         // A restart begins with the bad record again; the rows before it count.
-        split.position.next = match failed {
-            Some((message, _)) => first[message],
-            None => first.last().map_or(split.position.next, |last| last + 1),
-        };
+        let next = failed.as_ref().map_or(split.expected, |(message, _)| offsets[*message]);
         self.failed = failed.map(|(message, error)| error.at(place(message)));
         self.statistics.records += read as u64;
         self.statistics.rejected += rejected.len() as u64;
@@ -413,9 +337,12 @@ impl KafkaReader {
                 self.statistics.rejected_samples.push(error.at(place(message as usize)));
             }
         }
-        if !batch.is_empty() {
+        if batch.is_empty() {
+            // No event of this split is waiting: the queue was empty before this round.
+            self.input.splits[index].position.next = next;
+        } else {
             let split = self.input.splits[index].id.clone();
-            self.events.push_back(SourceEvent::Batch { split, batch });
+            self.events.push_back((SourceEvent::Batch { split, batch }, Some((index, next))));
         }
         if self.failed.is_none() {
             self.finish_if_done(index);
@@ -423,73 +350,66 @@ impl KafkaReader {
         Ok(())
     }
 
-    /// Uses what the client has reported when nothing is waiting to be read: records that nobody may see (markers of
-    /// transactions, what compaction has removed) move the position as well. Only a report that says the same as the one
-    /// before counts: the client may be about to hand over the records before an offset that it has just reported.
-    fn look_at_reports(&mut self) {
-        let count = self.reports.count();
-        if count == self.reports_seen {
-            return;
-        }
-        self.reports_seen = count;
-        for index in 0..self.input.splits.len() {
-            let split = &mut self.input.splits[index];
-            let report = self.reports.partition(&split.position.topic, split.position.partition);
-            let ahead = report.map(|report| report.next).filter(|next| *next > split.position.next);
-            match (ahead, split.reported) {
-                (Some(next), Some(reported)) if next == reported => {
-                    split.position.next = split.position.stop.map_or(next, |stop| next.min(stop));
-                    split.reported = None;
-                    self.finish_if_done(index);
-                }
-                _ => split.reported = ahead,
-            }
-        }
-    }
-
     /// Asks the cluster in the background.
     fn start_look(&mut self, look: Look) {
         if self.look.is_some() {
+            // The client reports a problem once: it must not be forgotten.
+            if look != Look::ForPartitions {
+                self.look_after = Some(look);
+            }
             return;
         }
         let table = self.shared.table.clone();
-        let positions: Vec<Position> =
-            self.input.splits.iter().filter(|split| !split.finished).map(|split| split.position.clone()).collect();
+        let unfinished = self.input.splits.iter().filter(|split| !split.finished);
+        let positions: Vec<Position> = unfinished.map(|split| split.resume()).collect();
         let instance = self.instance;
-        self.look = Some(tokio::task::spawn_blocking(move || look.run(&table, positions, instance)));
+        self.look = Some(tokio::task::spawn_blocking(move || look.run(&table, &positions, instance)));
     }
 
     /// Takes over what a look has found.
-    fn on_look(&mut self, found: Result<Vec<Position>>) -> Result<()> {
+    fn on_look(&mut self, found: Result<Found>) -> Result<()> {
         self.look = None;
-        self.next_look = self.table().discovery.filter(|_| self.discovers()).map(|interval| Instant::now() + interval);
-        let mut list = Vec::new();
-        for position in found? {
-            match self.input.find(&position.topic, position.partition) {
-                // It is there after all: the client has given it up, so it is told to begin again.
-                Some(index) => list.push(self.input.splits[index].position.clone()),
+        if let Some(look) = self.look_after.take() {
+            self.start_look(look);
+        }
+        self.schedule_look();
+        let found = found?;
+        let mut begun = Vec::new();
+        for start in found.starts {
+            match self.input.find(&start.position.topic, start.position.partition) {
+                // The client has given the partition up, or has to show its end once more: it is told to begin again.
+                Some(index) => {
+                    let split = &mut self.input.splits[index];
+                    split.stop_is_written |= start.stop_is_written;
+                    split.at_end = false;
+                    if !split.finished && self.topic.as_ref().is_none_or(|topic| *topic == split.position.topic) {
+                        begun.push(split.resume());
+                    }
+                }
                 None => {
-                    list.push(position.clone());
-                    self.begin(position);
+                    begun.push(start.position.clone());
+                    self.begin(start);
                 }
             }
         }
-        if list.is_empty() {
-            return Ok(());
-        }
-        let Some(consumer) = &self.consumer else { return Ok(()) };
-        let partitions = partition_list(list.iter())?;
-        // Unknown partitions cannot be taken away, which is no problem.
-        let _ = consumer.incremental_unassign(&partitions);
-        consumer.incremental_assign(&partitions).map_err(|error| self.consumer_error(&error))
+        tracing::debug!(table = %self.table().name, look = ?found.look, partitions = begun.len(), "looked");
+        let Some(consumer) = self.consumer.as_ref().filter(|_| !begun.is_empty()) else { return Ok(()) };
+        let list = partition_list(&begun)?;
+        // New partitions cannot be taken away, which is no problem.
+        let _ = consumer.incremental_unassign(&list);
+        consumer.incremental_assign(&list).map_err(|error| self.consumer_error(&error))
     }
 
     fn ended(&self) -> bool {
-        !self.discovers() && self.input.splits.iter().all(|split| split.finished)
+        self.is_bounded() && self.input.splits.iter().all(|split| split.finished)
     }
 
+    /// The next event, if one can be given without reading.
     fn ready(&mut self) -> Result<Option<SourceEvent>> {
-        if let Some(event) = self.events.pop_front() {
+        if let Some((event, moved)) = self.events.pop_front() {
+            if let Some((index, next)) = moved {
+                self.input.splits[index].position.next = next;
+            }
             return Ok(Some(event));
         }
         if let Some(error) = self.failed.take() {
@@ -510,7 +430,6 @@ impl KafkaReader {
         let Some(consumer) = &self.consumer else { return Err(Error::internal("the reader is not open")) };
         let mut stream = consumer.stream();
         let due = self.next_look.filter(|_| self.look.is_none());
-        let bounded = !matches!(self.shared.table.stop, super::table::Stop::Never);
         let woken = tokio::select! {
             message = stream.next() => match message {
                 Some(Ok(message)) => {
@@ -522,7 +441,6 @@ impl KafkaReader {
             },
             found = joined(&mut self.look) => Woken::Look(found),
             () = sleep_until(due) => Woken::LookDue,
-            () = tokio::time::sleep(END_CHECK), if bounded => Woken::Input,
         };
         drop(stream);
         match woken {
@@ -541,12 +459,12 @@ impl KafkaReader {
 enum Woken {
     Input,
     Problem(KafkaError),
-    Look(Result<Vec<Position>>),
+    Look(Result<Found>),
     LookDue,
 }
 
 /// The end of a look; never without one.
-async fn joined(look: &mut Option<JoinHandle<Result<Vec<Position>>>>) -> Result<Vec<Position>> {
+async fn joined(look: &mut Option<JoinHandle<Result<Found>>>) -> Result<Found> {
     match look {
         None => std::future::pending().await,
         Some(handle) => match handle.await {
@@ -563,91 +481,50 @@ async fn sleep_until(due: Option<Instant>) {
     }
 }
 
-/// Why the cluster is asked while the job runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// New partitions may be there.
-    ForPartitions,
-    /// The broker has said that a topic is not there.
-    AtGoneTopics,
-    /// The broker does not have the next record.
-    AtLostOffsets,
-}
-
-impl Look {
-    /// Asks; returns partitions to begin with, or to begin again with.
-    fn run(self, table: &KafkaTable, positions: Vec<Position>, instance: Instance) -> Result<Vec<Position>> {
-        let inquirer = table.settings.inquirer(Role::Consumer)?;
-        match self {
-            Look::ForPartitions => {
-                let known: Vec<SplitId> = positions.iter().map(|p| split_id(&p.topic, p.partition)).collect();
-                let looked = probe::look_again(table, &inquirer);
-                let Ok(topics) = looked else {
-                    tracing::warn!(table = %table.name, "no answer to the look for new partitions");
-                    return Ok(Vec::new());
-                };
-                let Ok(mut found) = new_positions(table, &inquirer, &topics, &known) else {
-                    tracing::warn!(table = %table.name, "a new partition does not answer yet");
-                    return Ok(Vec::new());
-                };
-                found.retain(|p| Shared::owner(&p.topic, p.partition, instance.parallelism) == instance.index);
-                Ok(found)
-            }
-            Look::AtGoneTopics => {
-                let begun = std::time::Instant::now();
-                while begun.elapsed() < ANSWER_TIME_MAX {
-                    // A broker that does not answer says nothing about topics.
-                    let answer = probe::look_again(table, &inquirer);
-                    if let Ok(topics) = &answer {
-                        let is_there = |p: &Position| {
-                            topics.iter().any(|t| t.name == p.topic && t.partitions.contains(&p.partition))
-                        };
-                        match positions.iter().find(|position| !is_there(position)) {
-                            None => return Ok(positions),
-                            Some(gone) if begun.elapsed() >= GONE_AFTER => return Err(topic_gone(table, gone)),
-                            Some(_) => {}
-                        }
-                    }
-                    std::thread::sleep(GONE_RETRY);
-                }
-                Ok(positions)
-            }
-            Look::AtLostOffsets => {
-                for position in &positions {
-                    let (low, high) = probe::watermarks(table, &inquirer, &position.topic, position.partition)?;
-                    if !(low..=high).contains(&position.next) {
-                        let range = (low, high);
-                        return Err(probe::offset_gone(
-                            table,
-                            &position.topic,
-                            position.partition,
-                            position.next,
-                            range,
-                        ));
-                    }
-                }
-                Ok(positions)
-            }
-        }
-    }
-}
-
-fn topic_gone(table: &KafkaTable, position: &Position) -> Error {
-    let cause = format!("it has no partition {}", position.partition);
-    Error::new(
-        &codes::TOPIC_GONE,
-        &[("topic", &position.topic), ("table", &table.name), ("servers", &table.settings.servers), ("cause", &cause)],
-    )
-}
-
 /// Partitions with their positions for the client.
-fn partition_list<'a>(positions: impl Iterator<Item = &'a Position>) -> Result<TopicPartitionList> {
+fn partition_list<'a>(positions: impl IntoIterator<Item = &'a Position>) -> Result<TopicPartitionList> {
     let mut list = TopicPartitionList::new();
     for position in positions {
         list.add_partition_offset(&position.topic, position.partition, Offset::Offset(position.next))
             .map_err(|error| Error::internal(format!("offset {}: {error}", position.next)))?;
     }
     Ok(list)
+}
+
+/// Offsets committed for those who monitor the consumer group: one commit at a time, the newest positions last.
+#[derive(Debug, Default)]
+struct Commits {
+    running: Option<JoinHandle<()>>,
+    /// What is to be committed after the one that runs.
+    next: Option<TopicPartitionList>,
+}
+
+impl Commits {
+    fn add(&mut self, consumer: &Arc<Client>, list: TopicPartitionList) {
+        self.next = Some(list);
+        if self.running.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.run(consumer);
+        }
+    }
+
+    fn run(&mut self, consumer: &Arc<Client>) {
+        self.running = self.next.take().map(|list| {
+            let consumer = consumer.clone();
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = consumer.commit(&list, CommitMode::Sync) {
+                    // Only monitors read these offsets: the job goes on from its checkpoint.
+                    tracing::warn!("offsets were not committed: {error}");
+                }
+            })
+        });
+    }
+
+    async fn finish(&mut self, consumer: &Arc<Client>) {
+        while let Some(commit) = &mut self.running {
+            let _ = commit.await;
+            self.run(consumer);
+        }
+    }
 }
 
 impl SourceReader for KafkaReader {
@@ -661,10 +538,7 @@ impl SourceReader for KafkaReader {
                 self.gather(request.rows_max)?;
                 if !self.input.touched.is_empty() {
                     self.decode()?;
-                    continue;
-                }
-                self.look_at_reports();
-                if self.events.is_empty() && !self.ended() {
+                } else if self.events.is_empty() && !self.ended() {
                     self.wait().await?;
                 }
             }
@@ -677,35 +551,45 @@ impl SourceReader for KafkaReader {
     }
 
     fn statistics(&self) -> SourceStatistics {
-        let lag = self.input.splits.iter().filter(|split| !split.finished).map(|split| {
-            let position = &split.position;
-            let end = self.reports.partition(&position.topic, position.partition).map_or(0, |report| report.end);
-            (end.min(position.stop.unwrap_or(i64::MAX)) - position.next).max(0) as u64
-        });
-        SourceStatistics { lag: Some(lag.sum()), ..self.statistics.clone() }
+        let behind = |split: &super::input::Split| {
+            if split.finished || (split.at_end && split.expected == split.position.next) {
+                return Some(0);
+            }
+            let consumer = self.consumer.as_ref()?;
+            let end = known_end(consumer.client(), &split.position.topic, split.position.partition)?;
+            Some((end.min(split.position.stop.unwrap_or(i64::MAX)) - split.position.next).max(0) as u64)
+        };
+        let lag = self.input.splits.iter().map(behind).sum();
+        SourceStatistics { lag, ..self.statistics.clone() }
     }
 
     fn checkpoint_complete(&mut self, _: Epoch) {
-        let is_busy = self.commit.as_ref().is_some_and(|commit| !commit.is_finished());
-        let list = partition_list(self.snapshot.iter()).ok();
-        let Some((consumer, list)) = self.consumer.clone().zip(list) else { return };
-        if !self.table().commits_offsets || self.snapshot.is_empty() || is_busy {
+        if !self.table().commits_offsets || self.snapshot.is_empty() {
             return;
         }
-        let table = self.table().name.clone();
-        self.commit = Some(tokio::task::spawn_blocking(move || {
-            if let Err(error) = consumer.commit(&list, CommitMode::Sync) {
-                // Only monitors read these offsets: the job goes on from its checkpoint.
-                tracing::warn!(%table, "offsets were not committed: {error}");
-            }
-        }));
+        if let (Some(consumer), Ok(list)) = (&self.consumer, partition_list(&self.snapshot)) {
+            self.commits.add(consumer, list);
+        }
     }
 
     fn close<'a>(&'a mut self) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            if let Some(commit) = self.commit.take() {
-                let _ = commit.await;
+            if let Some(consumer) = &self.consumer {
+                self.commits.finish(consumer).await;
             }
         })
     }
 }
+
+impl Drop for KafkaReader {
+    /// The client's end can wait for a broker that does not answer: nobody else has to wait with it.
+    fn drop(&mut self) {
+        if let (Some(consumer), Ok(runtime)) = (self.consumer.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn_blocking(move || drop(consumer));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;

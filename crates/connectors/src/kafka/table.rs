@@ -5,7 +5,7 @@ use super::options::*;
 use crate::codes;
 use crate::declared::{self, TableFormat};
 use base::connector::ConnectorContext;
-use base::{Error, Field, Options, Result, RowType, TableDefinition};
+use base::{Error, Field, Options, Result, RowType, TableDefinition, Warnings};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub(crate) struct KafkaTable {
     pub group: Option<String>,
     /// Whether positions are committed to the broker with every checkpoint.
     pub commits_offsets: bool,
+    /// Takes what does not stop the job.
+    pub warnings: Warnings,
     /// `table.local-time-zone`.
     pub time_zone: chrono_tz::Tz,
 }
@@ -132,6 +134,7 @@ impl KafkaTable {
             scan_parallelism: declared::positive(options, &declared::SCAN_PARALLELISM)?,
             group: options.get(GROUP_ID.key).map(str::to_string),
             commits_offsets: super::client::commits_offsets(options),
+            warnings: context.warnings.clone(),
             time_zone: context.time_zone,
             key,
         })
@@ -164,7 +167,13 @@ impl Key {
 
 fn topics(options: &Options) -> Result<Topics> {
     let Some(pattern) = options.get(TOPIC_PATTERN.key) else {
-        let names = split_list(options.require(&TOPIC, "a Kafka table")?).map(str::to_string).collect();
+        let mut names: Vec<String> = Vec::new();
+        for name in split_list(options.require(&TOPIC, "a Kafka table")?) {
+            if names.iter().any(|known| known == name) {
+                return Err(declared::bad_value(TOPIC.key, name, "every topic once"));
+            }
+            names.push(name.to_string());
+        }
         return Ok(Topics::Named(names));
     };
     // A pattern must match the whole name, as Java's `matches`.

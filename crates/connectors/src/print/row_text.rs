@@ -68,6 +68,7 @@ enum Values<'a> {
     Double(&'a Float64Array),
     Decimal(&'a Decimal128Array, u8),
     Text(&'a StringArray),
+    Variant(&'a LargeStringArray),
     Bytes(&'a BinaryArray),
     Date(&'a Date32Array),
     Time(&'a Time32MillisecondArray),
@@ -107,7 +108,9 @@ impl<'a> Cells<'a> {
             }
             L::Map(key, value) => map(array.as_map(), key, value)?,
             L::Multiset(element) => map(array.as_map(), element, &L::Int.not_null())?,
-            L::Row(fields) => Values::Row(
+            L::Variant => Values::Variant(array.as_string::<i64>()),
+            L::Bitmap => return Err(Error::unsupported("printing BITMAP; write BITMAP_TO_STRING(x)")),
+            L::Row(fields) | L::Structured(_, fields) => Values::Row(
                 array
                     .as_struct()
                     .columns()
@@ -136,6 +139,7 @@ impl<'a> Cells<'a> {
             Values::Double(array) => text::push_double(out, array.value(row)),
             Values::Decimal(array, scale) => push_big_decimal(out, array.value(row), *scale),
             Values::Text(array) => out.push_str(array.value(row)),
+            Values::Variant(array) => out.push_str(array.value(row)),
             Values::Bytes(array) => push_list(out, '[', ']', array.value(row).iter(), |out, byte| {
                 // Java's bytes are signed.
                 text::push_integer(out, i64::from(*byte as i8));

@@ -3,11 +3,12 @@
 use super::*;
 use crate::{cast, to_text};
 use arrow::array::*;
+use base::LogicalType;
 use base::changelog::RowKind;
 use base::function::FunctionContext;
 
 fn context() -> FunctionContext {
-    FunctionContext { time_zone: chrono_tz::UTC }
+    FunctionContext { time_zone: chrono_tz::UTC, legacy_cast: false }
 }
 
 fn column(sql_type: &SqlType, values: &[Option<&str>]) -> ArrayRef {

@@ -29,15 +29,23 @@ struct Distinct<K: Kind> {
     /// One argument, or a ROW of all of them.
     key: SqlType,
     arguments: usize,
+    /// Whether NULL is a value; the key is a ROW then, which is never NULL itself.
+    nulls_count: bool,
     counts: Vec<Counts<K::Value>>,
     /// The number of values that have appeared so far.
     appeared: u64,
     inner: Box<dyn Accumulator>,
 }
 
-pub(super) fn accumulator(arguments: &[SqlType], inner: Box<dyn Accumulator>) -> Result<Box<dyn Accumulator>> {
+/// DISTINCT of `inner`. With `nulls_count`, a NULL is a value like any other; else rows whose first argument is NULL are
+/// left out.
+pub(super) fn accumulator(
+    arguments: &[SqlType],
+    nulls_count: bool,
+    inner: Box<dyn Accumulator>,
+) -> Result<Box<dyn Accumulator>> {
     let key = match arguments {
-        [only] => only.clone(),
+        [only] if !nulls_count => only.clone(),
         [] => return Err(Error::internal("DISTINCT without an argument")),
         several => {
             let named = |(index, t): (usize, &SqlType)| (format!("f{index}"), t.clone());
@@ -46,7 +54,7 @@ pub(super) fn accumulator(arguments: &[SqlType], inner: Box<dyn Accumulator>) ->
     };
     let count = arguments.len();
     Ok(with_kind!(&key, kind => Box::new(Distinct {
-        kind, key: key.clone(), arguments: count, counts: Vec::new(), appeared: 0, inner
+        kind, key: key.clone(), arguments: count, nulls_count, counts: Vec::new(), appeared: 0, inner
     })))
 }
 
@@ -123,9 +131,14 @@ impl Transitions {
 }
 
 impl<K: Kind> Distinct<K> {
+    /// Whether the key is the only argument, not a ROW.
+    fn is_plain(&self) -> bool {
+        self.arguments == 1 && !self.nulls_count
+    }
+
     /// The column whose distinct values count.
     fn key_column(&self, arguments: &[ArrayRef]) -> Result<ArrayRef> {
-        if self.arguments == 1 {
+        if self.is_plain() {
             return Ok(arguments[0].clone());
         }
         let arrow::datatypes::DataType::Struct(fields) = self.key.arrow() else {
@@ -174,8 +187,8 @@ impl<K: Kind> Accumulator for Distinct<K> {
         let column = self.kind.column(&key)?;
         let mut transitions = Transitions::default();
         let (counts, appeared) = (&mut self.counts, &mut self.appeared);
-        // The functions that allow DISTINCT ignore rows whose first argument is NULL.
-        Rows { slots, kinds, selected }.each(nulls(&arguments[0]), |row, slot, sign| {
+        let skipped = if self.nulls_count { None } else { nulls(&arguments[0]) };
+        Rows { slots, kinds, selected }.each(skipped, |row, slot, sign| {
             if let Some(appeared) = change::<K>(&mut counts[slot], appeared, &column, row, sign) {
                 transitions.push(row, slot, appeared);
             }
@@ -226,7 +239,7 @@ impl<K: Kind> Accumulator for Distinct<K> {
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
         let (values, transitions) = self.load(slots, state)?;
-        let arguments = if self.arguments == 1 { vec![values] } else { values.as_struct().columns().to_vec() };
+        let arguments = if self.is_plain() { vec![values] } else { values.as_struct().columns().to_vec() };
         transitions.apply(self.inner.as_mut(), &arguments)
     }
 

@@ -1,21 +1,31 @@
 //! Aggregate functions: which there are, their result types, and which accumulator computes them.
 //!
-//! Adding one is a line in [`AGGREGATES`] and an accumulator. Accumulators keep one value per slot in plain vectors.
+//! Adding one is a line in [`AGGREGATES`], its result type in [`signature`] and an accumulator. Accumulators keep one
+//! value per slot in plain vectors.
 
+mod bitmap;
 mod count;
 mod distinct;
+mod docs;
+mod grouped;
+mod json;
 mod kind;
 mod multiset;
 mod numbers;
+mod percentile;
 mod rows;
 mod sequence;
+mod signature;
 mod single;
 mod sum;
 mod variance;
 
-use crate::codes;
+pub use docs::aggregate_doc;
+pub use grouped::grouped;
+
 use base::function::{Accumulator, AggregateFunction, AggregateOptions};
-use base::{Error, LogicalType, Result, SqlType};
+use base::{Error, Result, SqlType};
+use bitmap::{Operation, Output};
 use std::sync::Arc;
 
 /// How an aggregate is told to compute.
@@ -34,6 +44,10 @@ enum Computation {
     ArrayAgg,
     Collect,
     Variance(variance::Measure),
+    Percentile,
+    JsonArrayAgg,
+    JsonObjectAgg,
+    Bitmap(bitmap::Operation, bitmap::Output),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +81,17 @@ const AGGREGATES: &[Aggregate] = &[
     line("VAR_POP", Computation::Variance(variance::Measure::VAR_POP)),
     line("VAR_SAMP", Computation::Variance(variance::Measure::VAR_SAMP)),
     line("VARIANCE", Computation::Variance(variance::Measure::VAR_SAMP)),
+    line("PERCENTILE", Computation::Percentile),
+    line("JSON_ARRAYAGG", Computation::JsonArrayAgg),
+    line("JSON_OBJECTAGG", Computation::JsonObjectAgg),
+    line("BITMAP_BUILD_AGG", Computation::Bitmap(Operation::Build, Output::Bitmap)),
+    line("BITMAP_BUILD_CARDINALITY_AGG", Computation::Bitmap(Operation::Build, Output::Cardinality)),
+    line("BITMAP_AND_AGG", Computation::Bitmap(Operation::And, Output::Bitmap)),
+    line("BITMAP_AND_CARDINALITY_AGG", Computation::Bitmap(Operation::And, Output::Cardinality)),
+    line("BITMAP_OR_AGG", Computation::Bitmap(Operation::Or, Output::Bitmap)),
+    line("BITMAP_OR_CARDINALITY_AGG", Computation::Bitmap(Operation::Or, Output::Cardinality)),
+    line("BITMAP_XOR_AGG", Computation::Bitmap(Operation::Xor, Output::Bitmap)),
+    line("BITMAP_XOR_CARDINALITY_AGG", Computation::Bitmap(Operation::Xor, Output::Cardinality)),
 ];
 
 /// The aggregate function of this name, in any letter case.
@@ -80,67 +105,13 @@ pub fn aggregate_names() -> Vec<&'static str> {
     AGGREGATES.iter().map(|aggregate| aggregate.name).collect()
 }
 
-impl Aggregate {
-    fn error(&self, arguments: &[SqlType]) -> Error {
-        let types: Vec<String> = arguments.iter().map(|t| t.logical.to_string()).collect();
-        let types = format!("({})", types.join(", "));
-        let forms = match self.computation {
-            Computation::Count => format!("{}(*), {}(x)", self.name, self.name),
-            Computation::Sum | Computation::Sum0 | Computation::Avg | Computation::Variance(_) => {
-                format!("{}(number)", self.name)
-            }
-            Computation::ListAgg => "LISTAGG(STRING[, STRING])".to_string(),
-            _ => format!("{}(x)", self.name),
-        };
-        let why = "";
-        Error::new(
-            &codes::WRONG_ARGUMENTS,
-            &[("function", &self.name), ("types", &types), ("why", &why), ("forms", &forms)],
-        )
-    }
-
-    /// Sums keep their type, but a DECIMAL gets all digits, and an average or variance at least 6 after the point.
-    fn numeric_result(&self, argument: &LogicalType, scale_min: u8) -> LogicalType {
-        match argument {
-            LogicalType::Decimal { scale, .. } => {
-                LogicalType::Decimal { precision: 38, scale: (*scale).max(scale_min) }
-            }
-            other => other.clone(),
-        }
-    }
-}
-
-fn is_comparable(logical: &LogicalType) -> bool {
-    use LogicalType::*;
-    !matches!(logical, Array(_) | Map(..) | Multiset(_) | Row(_))
-}
-
 impl AggregateFunction for Aggregate {
     fn name(&self) -> &str {
         self.name
     }
 
     fn return_type(&self, arguments: &[SqlType]) -> Result<SqlType> {
-        if self.computation == Computation::Count {
-            return Ok(LogicalType::BigInt.not_null());
-        }
-        let Some((first, others)) = arguments.split_first() else { return Err(self.error(arguments)) };
-        let separator_fits = self.computation == Computation::ListAgg && others.iter().all(|t| t.logical.is_string());
-        if !(others.is_empty() || others.len() == 1 && separator_fits) {
-            return Err(self.error(arguments));
-        }
-        let number = first.logical.is_numeric();
-        Ok(match self.computation {
-            Computation::Sum if number => self.numeric_result(&first.logical, 0).nullable(),
-            Computation::Sum0 if number => self.numeric_result(&first.logical, 0).not_null(),
-            Computation::Avg | Computation::Variance(_) if number => self.numeric_result(&first.logical, 6).nullable(),
-            Computation::Min | Computation::Max if is_comparable(&first.logical) => first.with_nullable(true),
-            Computation::FirstValue | Computation::LastValue | Computation::SingleValue => first.with_nullable(true),
-            Computation::ListAgg if first.logical.is_string() => first.with_nullable(true),
-            Computation::ArrayAgg => LogicalType::Array(Box::new(first.clone())).nullable(),
-            Computation::Collect => LogicalType::Multiset(Box::new(first.clone())).not_null(),
-            _ => return Err(self.error(arguments)),
-        })
+        signature::result(self, arguments)
     }
 
     fn accumulator(&self, arguments: &[SqlType], options: &AggregateOptions) -> Result<Box<dyn Accumulator>> {
@@ -169,6 +140,10 @@ impl AggregateFunction for Aggregate {
             Computation::ListAgg => Ok(Box::new(sequence::ListAgg::new(retract))),
             Computation::Collect => multiset::accumulator(first, multiset::Output::Collect),
             Computation::Variance(measure) => variance::accumulator(first, measure, result),
+            Computation::Percentile => Ok(percentile::accumulator(arguments)),
+            Computation::JsonArrayAgg => Ok(Box::new(json::ArrayAgg::new(first))),
+            Computation::JsonObjectAgg => Ok(Box::new(json::ObjectAgg::new(&arguments[1]))),
+            Computation::Bitmap(operation, output) => Ok(bitmap::accumulator(operation, output, retract)),
         }
     }
 }
@@ -180,10 +155,16 @@ impl Aggregate {
         }
         self.return_type(arguments)?;
         let plain = AggregateOptions { distinct: false, retract: options.retract };
-        distinct::accumulator(arguments, self.accumulator(arguments, &plain)?)
+        let nulls_count =
+            matches!(self.computation, Computation::ArrayAgg | Computation::JsonArrayAgg | Computation::JsonObjectAgg);
+        distinct::accumulator(arguments, nulls_count, self.accumulator(arguments, &plain)?)
     }
 }
 
 #[cfg(test)]
 #[path = "aggregate_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod arguments_tests;

@@ -1,9 +1,9 @@
 //! State columns of numbers, and the number types that SUM and AVG add up.
 
-use crate::decimal::{div_half_up_wide, narrow, pow10_wide};
+use crate::decimal::{div_half_up_wide, narrow, pow10_wide, to_double};
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::{LogicalType, Result};
+use base::{Error, LogicalType, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -21,6 +21,22 @@ pub(super) fn load_longs(slots: &[u32], column: &ArrayRef, mut set: impl FnMut(u
         set(*slot as usize, *value);
     }
     Ok(())
+}
+
+/// Numbers of any type in double precision.
+pub(super) fn doubles(array: &ArrayRef, logical: &LogicalType) -> Result<Float64Array> {
+    Ok(match logical {
+        LogicalType::TinyInt => array.as_primitive::<Int8Type>().unary(f64::from),
+        LogicalType::SmallInt => array.as_primitive::<Int16Type>().unary(f64::from),
+        LogicalType::Int => array.as_primitive::<Int32Type>().unary(f64::from),
+        LogicalType::BigInt => array.as_primitive::<Int64Type>().unary(|value| value as f64),
+        LogicalType::Float => array.as_primitive::<Float32Type>().unary(f64::from),
+        LogicalType::Double => array.as_primitive::<Float64Type>().clone(),
+        LogicalType::Decimal { scale, .. } => {
+            array.as_primitive::<Decimal128Type>().unary(|value| to_double(value, *scale))
+        }
+        other => return Err(Error::internal(format!("a double of {other}"))),
+    })
 }
 
 /// How values of one Arrow type are added up.

@@ -2,7 +2,7 @@
 //!
 //! States can be merged as long as each of them only retracts rows that it has seen itself.
 
-use super::numbers::{bigint_field, save_longs};
+use super::numbers::{bigint_field, doubles, save_longs};
 use super::rows::{Rows, argument, column, nulls};
 use crate::decimal;
 use arrow::array::*;
@@ -94,21 +94,6 @@ struct Variance {
 
 pub(super) fn accumulator(argument: &SqlType, measure: Measure, result: SqlType) -> Result<Box<dyn Accumulator>> {
     Ok(Box::new(Variance { moments: Vec::new(), measure, argument: argument.clone(), result }))
-}
-
-fn doubles(array: &ArrayRef, logical: &LogicalType) -> Result<Float64Array> {
-    Ok(match logical {
-        LogicalType::TinyInt => array.as_primitive::<Int8Type>().unary(f64::from),
-        LogicalType::SmallInt => array.as_primitive::<Int16Type>().unary(f64::from),
-        LogicalType::Int => array.as_primitive::<Int32Type>().unary(f64::from),
-        LogicalType::BigInt => array.as_primitive::<Int64Type>().unary(|value| value as f64),
-        LogicalType::Float => array.as_primitive::<Float32Type>().unary(f64::from),
-        LogicalType::Double => array.as_primitive::<Float64Type>().clone(),
-        LogicalType::Decimal { scale, .. } => {
-            array.as_primitive::<Decimal128Type>().unary(|value| decimal::to_double(value, *scale))
-        }
-        other => return Err(Error::internal(format!("a variance of {other}"))),
-    })
 }
 
 /// Results of integers saturate, as Java's conversions do.

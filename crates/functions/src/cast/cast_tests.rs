@@ -4,7 +4,7 @@ use super::*;
 use crate::to_text;
 
 fn context(zone: &str) -> FunctionContext {
-    FunctionContext { time_zone: zone.parse().unwrap() }
+    FunctionContext { time_zone: zone.parse().unwrap(), legacy_cast: false }
 }
 
 fn sql(text: &str) -> SqlType {
@@ -112,4 +112,104 @@ fn a_slice_of_a_list_converts_only_itself() {
     let array: ArrayRef = Arc::new(builder.finish().slice(1, 1));
     let out = cast(&array, &sql("ARRAY<STRING>"), &sql("ARRAY<INT>"), false, &context("UTC")).unwrap();
     assert_eq!(to_text(&out, &sql("ARRAY<INT>"), chrono_tz::UTC).unwrap().value(0), "[1, NULL]");
+}
+
+#[test]
+fn one_bad_element_makes_a_tried_value_null() {
+    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(SqlType::string().arrow_field("item"));
+    for values in [["1", "2"], ["x", "3"]] {
+        values.iter().for_each(|value| builder.values().append_value(value));
+        builder.append(true);
+    }
+    let array: ArrayRef = Arc::new(builder.finish());
+    let convert = |try_cast, legacy_cast| {
+        let context = FunctionContext { legacy_cast, ..context("UTC") };
+        let out = cast(&array, &sql("ARRAY<STRING>"), &sql("ARRAY<INT>"), try_cast, &context)?;
+        let texts = to_text(&out, &sql("ARRAY<INT>"), chrono_tz::UTC)?;
+        Ok::<_, Error>(texts.iter().map(|text| text.map(str::to_string)).collect::<Vec<_>>())
+    };
+    assert_eq!(convert(true, false).unwrap(), [Some("[1, 2]".to_string()), None]);
+    assert_eq!(convert(false, true).unwrap(), [Some("[1, 2]".to_string()), None]);
+    assert_eq!(convert(false, false).unwrap_err().code(), "HW-T014");
+}
+
+#[test]
+fn legacy_casts_give_null_and_keep_the_length() {
+    let legacy = FunctionContext { legacy_cast: true, ..context("UTC") };
+    for (text, to, expected) in [
+        ("abc", "INT", None),
+        ("12345.6", "DECIMAL(5, 2)", None),
+        ("2024-02-30", "DATE", None),
+        ("abcdef", "CHAR(3)", Some("abcdef")),
+        ("ab", "CHAR(4)", Some("ab")),
+        ("abcdef", "VARCHAR(3)", Some("abcdef")),
+        ("12", "INT", Some("12")),
+    ] {
+        let array: ArrayRef = Arc::new(StringArray::from(vec![text]));
+        let out = cast(&array, &SqlType::string(), &sql(to), false, &legacy).unwrap();
+        let texts = to_text(&out, &sql(to), chrono_tz::UTC).unwrap();
+        assert_eq!(texts.is_valid(0).then(|| texts.value(0)), expected, "{text} to {to}");
+    }
+}
+
+/// Every pair of these types, a column per target: `i` implicit, `e` explicit, `.` none.
+#[test]
+fn the_matrix_of_casts() {
+    let types = [
+        "BOOLEAN",
+        "TINYINT",
+        "INT",
+        "BIGINT",
+        "DECIMAL(10, 2)",
+        "FLOAT",
+        "DOUBLE",
+        "CHAR(3)",
+        "STRING",
+        "BINARY(2)",
+        "BYTES",
+        "DATE",
+        "TIME(0)",
+        "TIMESTAMP(3)",
+        "TIMESTAMP_LTZ(3)",
+        "INTERVAL MONTH",
+        "INTERVAL SECOND(3)",
+        "ARRAY<INT>",
+        "MAP<STRING, INT>",
+        "MULTISET<INT>",
+        "ROW<`a` INT>",
+    ];
+    let expected = [
+        "ieeeeeeee............", // BOOLEAN
+        "eiiiiiiee......ee....", // TINYINT
+        "eeiiiiiee......ee....", // INT
+        "eeeiiiiee......ee....", // BIGINT
+        "eeeeiiiee............", // DECIMAL
+        "eeeeiiiee............", // FLOAT
+        "eeeeieiee............", // DOUBLE
+        "eeeeeeeiieeeeee......", // CHAR
+        "eeeeeeeeieeeeee......", // STRING
+        ".......eeii..........", // BINARY
+        ".......eeei..........", // BYTES
+        ".......ee..i.ee......", // DATE
+        ".......ee...iee......", // TIME
+        ".......ee..iiii......", // TIMESTAMP
+        ".......ee..iiii......", // TIMESTAMP_LTZ
+        ".eee...ee......i.....", // INTERVAL MONTH
+        ".eee...ee.......i....", // INTERVAL SECOND
+        ".......ee........i...", // ARRAY
+        ".......ee.........i..", // MAP
+        ".......ee..........i.", // MULTISET
+        ".......ee...........i", // ROW
+    ];
+    for (from, row) in types.iter().zip(expected) {
+        let found: String = types
+            .iter()
+            .map(|to| match can_cast(&sql(from), &sql(to)) {
+                CastSupport::Implicit => 'i',
+                CastSupport::Explicit => 'e',
+                CastSupport::No => '.',
+            })
+            .collect();
+        assert_eq!(found, row, "from {from}");
+    }
 }

@@ -47,13 +47,18 @@ fn support(from: &LogicalType, to: &LogicalType) -> CastSupport {
             a.iter().zip(b).map(|((_, a), (_, b))| can_cast(a, b)).min().unwrap_or(Implicit)
         }
         (_, Null) => No,
+        // A variant has no cast: JSON_STRING and JSON_VALUE read it.
+        (LogicalType::Variant, _) | (_, LogicalType::Variant | LogicalType::Bitmap) => No,
         (from, VarChar(_)) if from.is_string() => Implicit,
         (Char(_), Char(_)) | (Binary(_), Binary(_)) => Implicit,
         (from, VarBinary(_)) if is_binary(from) => Implicit,
         // Everything has a text.
         (_, to) if to.is_string() => Explicit,
-        (LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_), _)
-        | (_, LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_)) => No,
+        (
+            LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_) | LogicalType::Structured(..) | LogicalType::Bitmap,
+            _,
+        )
+        | (_, LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_) | LogicalType::Structured(..)) => No,
         (from, to) if is_binary(to) => {
             if from.is_string() || is_binary(from) {
                 Explicit
@@ -95,6 +100,10 @@ fn no_cast(from: &SqlType, to: &SqlType) -> Error {
         (from, Timestamp(_) | TimestampLtz(_)) if from.is_numeric() => {
             ("a number is not a point in time in SQL", "write TO_TIMESTAMP_LTZ(x, 3) for epoch milliseconds")
         }
+        (LogicalType::Variant, _) => (
+            "a VARIANT is read through its JSON text",
+            "write JSON_STRING(x) for the text, or CAST(JSON_VALUE(JSON_STRING(x), '$') AS type) for a value",
+        ),
         _ => ("there is no conversion between these types", "go through another type, for example STRING"),
     };
     Error::new(&codes::NO_CAST, &[("from", &from.logical), ("to", &to.logical), ("why", &why), ("fix", &fix)])
@@ -108,7 +117,7 @@ struct Cast<'a> {
     context: &'a FunctionContext,
 }
 
-/// Converts a column. TRY_CAST gives NULL where CAST fails the job.
+/// Converts a column. TRY_CAST gives NULL where CAST fails the job, and so does CAST as it was before Flink 1.15.
 ///
 /// # Errors
 /// A cast that does not exist is a user error, a value that cannot be converted a data error.
@@ -128,7 +137,29 @@ pub fn cast(
     if from.logical == Null {
         return Ok(new_null_array(&to.arrow(), array.len()));
     }
+    let try_cast = try_cast || context.legacy_cast;
+    if try_cast && is_nested(&to.logical) {
+        return nested_or_null(array, from, to, context);
+    }
     Cast { from, to, try_cast, context }.run(array)
+}
+
+fn is_nested(logical: &LogicalType) -> bool {
+    matches!(logical, LogicalType::Array(_) | Map(..) | Multiset(_) | Row(_))
+}
+
+/// TRY_CAST of nested values: one element that fails makes the whole value NULL.
+fn nested_or_null(array: &ArrayRef, from: &SqlType, to: &SqlType, context: &FunctionContext) -> Result<ArrayRef> {
+    let strict = FunctionContext { legacy_cast: false, ..context.clone() };
+    let convert = |array: &ArrayRef| Cast { from, to, try_cast: false, context: &strict }.run(array);
+    if let Ok(converted) = convert(array) {
+        return Ok(converted);
+    }
+    let null = new_null_array(&to.arrow(), 1);
+    let rows: Vec<ArrayRef> =
+        (0..array.len()).map(|row| convert(&array.slice(row, 1)).unwrap_or_else(|_| null.clone())).collect();
+    let rows: Vec<&dyn Array> = rows.iter().map(AsRef::as_ref).collect();
+    Ok(arrow::compute::concat(&rows)?)
 }
 
 impl Cast<'_> {
@@ -179,6 +210,7 @@ impl Cast<'_> {
             _ => Arc::new(print::to_text(array, self.from, self.context.time_zone)?),
         };
         Ok(match (&self.from.logical, &self.to.logical) {
+            _ if self.context.legacy_cast => text,
             (Char(a) | VarChar(a), VarChar(b)) if a <= b => text,
             (_, VarChar(limit)) => fit(&text, *limit, false),
             (_, Char(limit)) => fit(&text, *limit, true),

@@ -45,6 +45,8 @@ enum Column<'a> {
     Double(&'a [f64]),
     Decimal(&'a [i128], u8),
     Text(&'a StringArray),
+    Variant(&'a LargeStringArray),
+    Bitmap(&'a LargeBinaryArray),
     Bytes(&'a BinaryArray),
     Date(&'a [i32]),
     Time(&'a [i32], u8),
@@ -54,6 +56,7 @@ enum Column<'a> {
     List(&'a ListArray, Box<Printer<'a>>),
     Map(&'a MapArray, Box<Printer<'a>>, Box<Printer<'a>>),
     Row(Vec<Printer<'a>>),
+    Structured(Vec<(String, Printer<'a>)>),
 }
 
 impl<'a> Printer<'a> {
@@ -103,15 +106,20 @@ impl<'a> Printer<'a> {
             }
             L::Map(key, value) => Self::map(array, key, value, zone)?,
             L::Multiset(element) => Self::map(array, element, &LogicalType::Int.not_null(), zone)?,
-            L::Row(fields) => {
+            L::Variant => Column::Variant(array.as_string_opt::<i64>().ok_or_else(|| mismatch(array, sql_type))?),
+            L::Bitmap => Column::Bitmap(array.as_binary_opt::<i64>().ok_or_else(|| mismatch(array, sql_type))?),
+            L::Row(fields) | L::Structured(_, fields) => {
                 let row = array.as_struct_opt().ok_or_else(|| mismatch(array, sql_type))?;
                 let printers = row
                     .columns()
                     .iter()
                     .zip(fields)
                     .map(|(column, (_, field))| Printer::new(column.as_ref(), field, zone))
-                    .collect::<Result<_>>()?;
-                Column::Row(printers)
+                    .collect::<Result<Vec<_>>>()?;
+                match &sql_type.logical {
+                    L::Row(_) => Column::Row(printers),
+                    _ => Column::Structured(fields.iter().map(|(name, _)| name.clone()).zip(printers).collect()),
+                }
             }
         };
         Ok(Printer { nulls: array.nulls(), values })
@@ -145,6 +153,8 @@ impl<'a> Printer<'a> {
             Column::Double(values) => text::push_double(out, values[row]),
             Column::Decimal(values, scale) => text::push_decimal(out, values[row], *scale),
             Column::Text(values) => out.push_str(values.value(row)),
+            Column::Variant(values) => out.push_str(values.value(row)),
+            Column::Bitmap(values) => crate::scalar::bitmaps::push_text(out, values.value(row)),
             Column::Bytes(values) => push_bytes(out, values.value(row)),
             Column::Date(values) => text::push_date(out, values[row]),
             Column::Time(values, precision) => text::push_time(out, values[row], *precision),
@@ -173,6 +183,16 @@ impl<'a> Printer<'a> {
                     value.write(out, at);
                 }
                 out.push('}');
+            }
+            Column::Structured(fields) => {
+                out.push('(');
+                for (index, (name, field)) in fields.iter().enumerate() {
+                    separate(out, index);
+                    out.push_str(name);
+                    out.push('=');
+                    field.write(out, row);
+                }
+                out.push(')');
             }
             Column::Row(fields) => {
                 out.push('(');

@@ -1,10 +1,10 @@
 //! JSON_VALUE, JSON_QUERY, JSON_EXISTS, JSON_STRING, JSON_OBJECT, JSON_ARRAY, JSON_QUOTE, JSON_UNQUOTE and IS JSON.
 
 use super::clause::{Behaviour, Clause, Wrapper};
-use super::output::push_json;
-use super::path::{Found, Path};
+use super::output::{JsonWriter, has_json};
+use super::path::{BadPath, Found, Path};
 use super::value::{Json, push_quoted};
-use crate::call::{Call, Compiled, Signature, expand};
+use crate::call::{Call, Compiled, Signature, Texts};
 use crate::codes;
 use arrow::array::*;
 use base::{Error, LogicalType, Result, SqlType};
@@ -24,14 +24,35 @@ fn call_clause(call: &Call, index: usize) -> Result<Clause> {
     Clause::parse(text).map_err(|why| call.bad_value(&text, &why))
 }
 
-fn compile_path(call: &Call, text: &str) -> Result<Path> {
-    Path::parse(text)
-        .map_err(|why| Error::new(&codes::BAD_PATTERN, &[("function", &call.name), ("pattern", &text), ("why", &why)]))
+/// The path, or why the row has an error; a path of a kind that is not built stops the job.
+fn compile_path(call: &Call, text: &str) -> Result<std::result::Result<Path, String>> {
+    match Path::parse(text) {
+        Ok(path) => Ok(Ok(path)),
+        Err(BadPath::Invalid(why)) => Ok(Err(why)),
+        Err(BadPath::Unsupported(why)) => {
+            let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+                [("function", &call.name), ("pattern", &text), ("why", &why)];
+            Err(Error::new(&codes::BAD_PATTERN, &arguments))
+        }
+    }
+}
+
+/// The first argument is a document: a text or a VARIANT.
+fn check_document(signature: &Signature) -> Result<()> {
+    signature.check(0, |logical| logical.is_string() || *logical == LogicalType::Variant)
+}
+
+fn documents(call: &Call) -> Result<Texts> {
+    if call.types[0].logical != LogicalType::Variant {
+        return call.texts(0);
+    }
+    let texts = arrow::compute::cast(&call.arguments[0], &arrow::datatypes::DataType::Utf8)?;
+    Ok(Texts::of(texts.as_string::<i32>().clone(), call.rows))
 }
 
 pub(crate) fn value_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=3)?;
-    signature.string(0)?;
+    check_document(signature)?;
     signature.string(1)?;
     let returning = signature_clause(signature, 2)?.returning.unwrap_or_else(SqlType::string);
     let known = returning.logical.is_string()
@@ -46,7 +67,7 @@ fn each_document<T>(
     mut apply: impl FnMut(std::result::Result<Found<'_>, String>, bool, &str) -> Result<Option<T>>,
     mut append: impl FnMut(Option<T>),
 ) -> Result<()> {
-    let (documents, paths) = (call.texts(0)?, call.texts(1)?);
+    let (documents, paths) = (documents(call)?, call.texts(1)?);
     let mut compiled = Compiled::new();
     for row in 0..call.rows {
         let (Some(document), Some(path)) = (documents.get(row), paths.get(row)) else {
@@ -54,9 +75,10 @@ fn each_document<T>(
             continue;
         };
         let path = compiled.get(path, |text| compile_path(call, text))?;
-        let value = match Json::parse(document) {
-            Ok(json) => apply(path.find(&json), path.lax, document)?,
-            Err(why) => apply(Err(why), path.lax, document)?,
+        let value = match (path, Json::parse(document)) {
+            (Ok(path), Ok(json)) => apply(path.find(&json), path.lax, document)?,
+            (Ok(path), Err(why)) => apply(Err(why), path.lax, document)?,
+            (Err(why), _) => apply(Err(why.clone()), false, document)?,
         };
         append(value);
     }
@@ -73,7 +95,9 @@ enum Scalar {
 fn scalar_of(found: std::result::Result<Found<'_>, String>, lax: bool) -> Scalar {
     match found {
         Err(why) => Scalar::Error(why),
+        Ok(Found::One(Json::Null)) if !lax => Scalar::Error("the value is null, and the path is strict".into()),
         Ok(Found::Nothing | Found::One(Json::Null)) => Scalar::Empty,
+        Ok(Found::Made(json)) if json.is_scalar() => Scalar::Text(json.text()),
         Ok(Found::One(json)) if json.is_scalar() => Scalar::Text(json.text()),
         Ok(_) if lax => Scalar::Empty,
         Ok(_) => Scalar::Error("the value is not a scalar".into()),
@@ -120,7 +144,7 @@ pub(crate) fn value(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn query_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=3)?;
-    signature.string(0)?;
+    check_document(signature)?;
     signature.string(1)?;
     let returning = signature_clause(signature, 2)?.returning.unwrap_or_else(SqlType::string);
     match &returning.logical {
@@ -141,10 +165,14 @@ pub(crate) fn query(call: &Call) -> Result<ArrayRef> {
     let apply = |found: std::result::Result<Found<'_>, String>, lax: bool, document: &str| {
         let json = match found {
             Err(why) => return behave(&clause.on_error, document, &why),
+            Ok(Found::One(Json::Null)) if !lax => {
+                return behave(&clause.on_error, document, "the value is null, and the path is strict");
+            }
             Ok(Found::Nothing | Found::One(Json::Null)) => {
                 return behave(&clause.on_empty, document, "the path has no value");
             }
             Ok(Found::One(json)) => json.clone(),
+            Ok(Found::Made(json)) => json,
             Ok(Found::Many(values)) => Json::Array(values.into_iter().cloned().collect()),
         };
         let json = match (clause.wrapper, json) {
@@ -181,7 +209,7 @@ pub(crate) fn query(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn exists_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=3)?;
-    signature.string(0)?;
+    check_document(signature)?;
     signature.string(1)?;
     signature_clause(signature, 2)?;
     Ok(LogicalType::Boolean.nullable())
@@ -207,16 +235,27 @@ pub(crate) fn exists(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn string_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=1)?;
+    check_json(signature, 0)?;
     signature.strict(LogicalType::STRING)
+}
+
+/// An argument whose values can be written as JSON.
+fn check_json(signature: &Signature, index: usize) -> Result<()> {
+    let sql_type = signature.sql_type(index);
+    if has_json(sql_type) {
+        return Ok(());
+    }
+    Err(signature.error_because(&format!("values of type {} have no form in JSON", sql_type.logical)))
 }
 
 pub(crate) fn string(call: &Call) -> Result<ArrayRef> {
     let array = call.full(0)?;
+    let writer = JsonWriter::new(array.as_ref(), &call.types[0])?;
     call.write_texts(|row, out| {
         if array.is_null(row) || call.types[0].logical == LogicalType::Null {
             return Ok(false);
         }
-        push_json(out, array.as_ref(), &call.types[0], row, call.context.time_zone)?;
+        writer.push(out, row)?;
         Ok(true)
     })
 }
@@ -237,6 +276,7 @@ pub(crate) fn object_result(signature: &Signature) -> Result<SqlType> {
     }
     for index in (0..count - count % 2).step_by(2) {
         signature.string(index)?;
+        check_json(signature, index + 1)?;
     }
     Ok(LogicalType::STRING.not_null())
 }
@@ -247,50 +287,74 @@ pub(crate) fn object(call: &Call) -> Result<ArrayRef> {
     let clause = if call.len() % 2 == 1 { call_clause(call, call.len() - 1)? } else { call_clause(call, call.len())? };
     let absent = clause.absent_on_null.unwrap_or(false);
     let keys = (0..pairs).map(|pair| call.texts(pair * 2)).collect::<Result<Vec<_>>>()?;
-    let values = (0..pairs).map(|pair| call.full(pair * 2 + 1)).collect::<Result<Vec<_>>>()?;
+    let arrays = (0..pairs).map(|pair| call.full(pair * 2 + 1)).collect::<Result<Vec<_>>>()?;
+    let members = arrays.iter().enumerate().map(|(pair, array)| Member::new(call, &clause, pair * 2 + 1, array));
+    let values = members.collect::<Result<Vec<_>>>()?;
+    let mut order: Vec<usize> = Vec::with_capacity(pairs);
     call.write_texts(|row, out| {
-        out.push('{');
-        for (pair, (keys, values)) in keys.iter().zip(&values).enumerate() {
-            let index = pair * 2 + 1;
-            if absent && is_null(call, values, index, row) {
-                continue;
+        // By key, and of equal keys the last one, which is not looked at if it is absent.
+        order.clear();
+        for pair in (0..pairs).rev() {
+            let key =
+                keys[pair].get(row).ok_or_else(|| call.bad_value(&"NULL", &"a key of a JSON object cannot be NULL"))?;
+            let known = order.iter().any(|known| keys[*known].get(row) == Some(key));
+            if !known && !(absent && values[pair].is_null(row)) {
+                order.push(pair);
             }
-            let key = keys.get(row).ok_or_else(|| call.bad_value(&"NULL", &"a key of a JSON object cannot be NULL"))?;
-            if out.len() > 1 {
+        }
+        order.sort_by(|a, b| keys[*a].get(row).cmp(&keys[*b].get(row)));
+        out.push('{');
+        for (index, pair) in order.iter().enumerate() {
+            if index > 0 {
                 out.push(',');
             }
-            push_quoted(out, key);
+            push_quoted(out, keys[*pair].get(row).unwrap_or_default());
             out.push(':');
-            push_value(call, &clause, values, index, row, out)?;
+            values[*pair].push(row, out)?;
         }
         out.push('}');
         Ok(true)
     })
 }
 
-fn is_null(call: &Call, values: &ArrayRef, index: usize, row: usize) -> bool {
-    values.is_null(row) || call.types[index].logical == LogicalType::Null
+/// A value of JSON_OBJECT or JSON_ARRAY.
+struct Member<'a> {
+    call: &'a Call<'a>,
+    array: &'a ArrayRef,
+    writer: JsonWriter<'a>,
+    is_json: bool,
 }
 
-fn push_value(
-    call: &Call,
-    clause: &Clause,
-    values: &ArrayRef,
-    index: usize,
-    row: usize,
-    out: &mut String,
-) -> Result<()> {
-    if clause.json_arguments.contains(&index) && values.is_valid(row) && call.types[index].logical.is_string() {
-        let text = values.as_string::<i32>().value(row);
-        let json = Json::parse(text).map_err(|why| call.bad_value(&text, &why))?;
-        out.push_str(&json.to_json());
-        return Ok(());
+impl<'a> Member<'a> {
+    fn new(call: &'a Call<'a>, clause: &Clause, index: usize, array: &'a ArrayRef) -> Result<Member<'a>> {
+        let sql_type = &call.types[index];
+        let is_json = clause.json_arguments.contains(&index) && sql_type.logical.is_string();
+        Ok(Member { call, array, writer: JsonWriter::new(array.as_ref(), sql_type)?, is_json })
     }
-    push_json(out, values.as_ref(), &call.types[index], row, call.context.time_zone)
+
+    fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row) || self.array.data_type().is_null()
+    }
+
+    fn push(&self, row: usize, out: &mut String) -> Result<()> {
+        if !self.is_json || self.is_null(row) {
+            return self.writer.push(out, row);
+        }
+        let text = self.array.as_string::<i32>().value(row);
+        if text.trim().is_empty() {
+            out.push_str("null");
+            return Ok(());
+        }
+        let json = Json::parse(text).map_err(|why| self.call.bad_value(&text, &why))?;
+        out.push_str(&json.to_json());
+        Ok(())
+    }
 }
 
 pub(crate) fn array_result(signature: &Signature) -> Result<SqlType> {
-    let _ = signature;
+    for index in 0..signature.arguments.len() {
+        check_json(signature, index)?;
+    }
     Ok(LogicalType::STRING.not_null())
 }
 
@@ -303,30 +367,72 @@ pub(crate) fn array(call: &Call) -> Result<ArrayRef> {
     let count = call.len() - usize::from(has_clause);
     let clause = call_clause(call, count)?;
     let absent = clause.absent_on_null.unwrap_or(true);
-    let values = (0..count).map(|index| expand(&call.arguments[index], call.rows)).collect::<Result<Vec<_>>>()?;
+    let arrays = (0..count).map(|index| call.full(index)).collect::<Result<Vec<_>>>()?;
+    let members = arrays.iter().enumerate().map(|(index, array)| Member::new(call, &clause, index, array));
+    let values = members.collect::<Result<Vec<_>>>()?;
     call.write_texts(|row, out| {
         out.push('[');
-        for (index, values) in values.iter().enumerate() {
-            if absent && is_null(call, values, index, row) {
+        for values in &values {
+            if absent && values.is_null(row) {
                 continue;
             }
             if out.len() > 1 {
                 out.push(',');
             }
-            push_value(call, &clause, values, index, row, out)?;
+            values.push(row, out)?;
         }
         out.push(']');
         Ok(true)
     })
 }
 
+/// `JSON(text)`: a text that JSON_OBJECT and JSON_ARRAY take as JSON; the planner tells them.
+pub(crate) fn json_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.string(0)?;
+    if signature.function.name == "JSON" {
+        return Err(signature.error_because("it stands only as a value of JSON_OBJECT or JSON_ARRAY"));
+    }
+    Ok(signature.sql_type(0).clone())
+}
+
+pub(crate) fn json(call: &Call) -> Result<ArrayRef> {
+    call.full(0)
+}
+
 pub(crate) fn quote(call: &Call) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
     call.write_texts(|row, out| {
         let Some(text) = texts.get(row) else { return Ok(false) };
-        push_quoted(out, text);
+        push_quoted_ascii(out, text);
         Ok(true)
     })
+}
+
+/// A JSON string of ASCII only: other characters and the slash are escaped.
+fn push_quoted_ascii(out: &mut String, text: &str) {
+    use std::fmt::Write;
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '/' => out.push_str("\\/"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            ' '..='~' => out.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a String cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
 }
 
 /// A JSON string as text; anything else stays as it is.
@@ -345,7 +451,7 @@ pub(crate) fn unquote(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn is_json_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=1)?;
     signature.string(0)?;
-    Ok(LogicalType::Boolean.nullable().with_nullable(signature.any_nullable()))
+    Ok(LogicalType::Boolean.not_null())
 }
 
 pub(crate) fn is_json(call: &Call) -> Result<ArrayRef> {
@@ -355,7 +461,8 @@ pub(crate) fn is_json(call: &Call) -> Result<ArrayRef> {
         None => (false, call.name.strip_prefix("IS JSON").unwrap_or_default().trim()),
     };
     call.map_booleans(|row| {
-        let Some(text) = texts.get(row) else { return Ok(None) };
+        // NULL is no JSON.
+        let Some(text) = texts.get(row) else { return Ok(Some(negated)) };
         let holds = Json::parse(text).is_ok_and(|json| match kind {
             "OBJECT" => matches!(json, Json::Object(_)),
             "ARRAY" => matches!(json, Json::Array(_)),

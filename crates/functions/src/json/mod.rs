@@ -5,6 +5,10 @@ pub(crate) mod functions;
 mod output;
 mod path;
 mod value;
+pub(crate) mod variant;
+
+pub(crate) use output::push_json;
+pub(crate) use value::push_quoted;
 
 #[cfg(test)]
 #[path = "json_tests.rs"]

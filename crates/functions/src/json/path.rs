@@ -1,4 +1,4 @@
-//! JSON paths: `lax $.a.b[0]`, `$['b c']`, `$[*].x`, `$..x`.
+//! JSON paths: `lax $.a.b[0]`, `$['b c']`, `$[*].x`, `$..x`, `$[0,2]`, `$[1:3]`, `$['a','b']`, `$.a.length()`.
 //! Without a prefix a path is strict: what is missing is an error.
 
 use super::value::Json;
@@ -8,8 +8,31 @@ enum Step {
     Field(String),
     Index(i64),
     All,
+    /// Elements by their places.
+    Indexes(Vec<i64>),
+    /// Elements from a place up to another, without that one.
+    Slice(Option<i64>, Option<i64>),
+    /// An object of some of the fields; nothing follows.
+    Fields(Vec<String>),
+    /// The number of elements or fields; nothing follows.
+    Length,
     /// The field at any depth.
     Deep(String),
+}
+
+/// Why a path cannot be used.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum BadPath {
+    /// It is no path: Flink applies ON ERROR.
+    Invalid(String),
+    /// A path of a kind that is not built.
+    Unsupported(String),
+}
+
+impl From<&str> for BadPath {
+    fn from(why: &str) -> BadPath {
+        BadPath::Invalid(why.into())
+    }
 }
 
 /// A compiled path.
@@ -22,6 +45,8 @@ pub(super) struct Path {
 /// What a path finds.
 pub(super) enum Found<'a> {
     One(&'a Json),
+    /// A value that the path itself makes.
+    Made(Json),
     /// All matches of a path that can have several: an array to SQL.
     Many(Vec<&'a Json>),
     /// Nothing, in lax mode.
@@ -29,8 +54,8 @@ pub(super) enum Found<'a> {
 }
 
 impl Path {
-    /// The error is the reason.
-    pub fn parse(text: &str) -> Result<Path, String> {
+    /// Reads a path.
+    pub fn parse(text: &str) -> Result<Path, BadPath> {
         let text = text.trim();
         let mode = |name: &str| {
             let head = text.get(..name.len())?;
@@ -58,6 +83,13 @@ impl Path {
             steps.push(step);
             rest = after;
         }
+        let last_only = |step: &Step| matches!(step, Step::Fields(_) | Step::Length);
+        if let Some((_, before)) = steps.split_last()
+            && before.iter().any(|step| last_only(step) || matches!(step, Step::All | Step::Deep(_) | Step::Slice(..)))
+            && steps.iter().any(last_only)
+        {
+            return Err(BadPath::Unsupported(format!("'{text}' with several names or length() in a path of many")));
+        }
         Ok(Path { steps, lax })
     }
 
@@ -77,9 +109,16 @@ impl Path {
                         _ => {}
                     },
                     Step::Deep(name) => deep(value, name, &mut next),
+                    Step::Indexes(indexes) => next.extend(indexes.iter().filter_map(|index| element(value, *index))),
+                    Step::Slice(from, to) => next.extend(slice(value, *from, *to)),
+                    Step::Fields(_) | Step::Length => {
+                        if let Some(made) = make(step, value) {
+                            return Ok(Found::Made(made));
+                        }
+                    }
                 }
             }
-            many |= matches!(step, Step::All | Step::Deep(_));
+            many |= matches!(step, Step::All | Step::Deep(_) | Step::Indexes(_) | Step::Slice(..));
             if next.is_empty() && !many {
                 return if self.lax {
                     Ok(Found::Nothing)
@@ -113,6 +152,26 @@ fn element(value: &Json, index: i64) -> Option<&Json> {
     }
 }
 
+fn slice(value: &Json, from: Option<i64>, to: Option<i64>) -> &[Json] {
+    let Json::Array(values) = value else { return &[] };
+    let length = values.len() as i64;
+    let place = |index: i64| if index < 0 { length + index } else { index }.clamp(0, length) as usize;
+    let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
+    if from < to { &values[from..to] } else { &[] }
+}
+
+/// The value of a step that makes one.
+fn make(step: &Step, value: &Json) -> Option<Json> {
+    match (step, value) {
+        (Step::Length, Json::Array(values)) => Some(Json::Number(values.len().to_string())),
+        (Step::Length, Json::Object(fields)) => Some(Json::Number(fields.len().to_string())),
+        (Step::Fields(names), Json::Object(fields)) => {
+            Some(Json::Object(fields.iter().filter(|(name, _)| names.contains(name)).cloned().collect()))
+        }
+        _ => None,
+    }
+}
+
 fn deep<'a>(value: &'a Json, name: &str, out: &mut Vec<&'a Json>) {
     match value {
         Json::Object(fields) => {
@@ -124,7 +183,7 @@ fn deep<'a>(value: &'a Json, name: &str, out: &mut Vec<&'a Json>) {
     }
 }
 
-fn step(text: &str) -> Result<(Step, &str), String> {
+fn step(text: &str) -> Result<(Step, &str), BadPath> {
     if let Some(rest) = text.strip_prefix("..") {
         let (name, rest) = name(rest)?;
         return Ok((Step::Deep(name), rest));
@@ -133,38 +192,61 @@ fn step(text: &str) -> Result<(Step, &str), String> {
         if let Some(rest) = rest.strip_prefix('*') {
             return Ok((Step::All, rest));
         }
+        if let Some(rest) = rest.strip_prefix("length()") {
+            return Ok((Step::Length, rest));
+        }
         let (name, rest) = name(rest)?;
         return Ok((Step::Field(name), rest));
     }
-    let Some(inside) = text.strip_prefix('[') else { return Err(format!("unexpected '{text}'")) };
-    let inside = inside.trim_start();
-    if let Some(quote) = inside.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+    let Some(inside) = text.strip_prefix('[') else {
+        return Err(BadPath::Invalid(format!("unexpected '{text}'")));
+    };
+    let mut inside = inside.trim_start();
+    let mut names = Vec::new();
+    while let Some(quote) = inside.chars().next().filter(|c| matches!(c, '\'' | '"')) {
         let (name, rest) = quoted(&inside[1..], quote)?;
-        let rest = rest.trim_start().strip_prefix(']').ok_or("a bracket is not closed")?;
-        return Ok((Step::Field(name), rest));
+        names.push(name);
+        let rest = rest.trim_start();
+        if let Some(rest) = rest.strip_prefix(']') {
+            let step = if names.len() == 1 { Step::Field(names.remove(0)) } else { Step::Fields(names) };
+            return Ok((step, rest));
+        }
+        inside = rest.strip_prefix(',').ok_or("a bracket is not closed")?.trim_start();
     }
     let (inside, rest) = inside.split_once(']').ok_or("a bracket is not closed")?;
     let inside = inside.trim();
     if inside == "*" {
         return Ok((Step::All, rest));
     }
-    let index = inside.parse().map_err(|_| format!("'[{inside}]' in a path is not supported"))?;
-    Ok((Step::Index(index), rest))
+    if inside.starts_with(['?', '(', '@']) {
+        return Err(BadPath::Unsupported(format!("the filter '[{inside}]' in a path is not supported")));
+    }
+    let number = |text: &str| {
+        text.trim().parse::<i64>().map_err(|_| BadPath::Invalid(format!("'[{inside}]' is no place in an array")))
+    };
+    if let Some((from, to)) = inside.split_once(':') {
+        let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { number(text).map(Some) };
+        return Ok((Step::Slice(bound(from)?, bound(to)?), rest));
+    }
+    if inside.contains(',') {
+        return Ok((Step::Indexes(inside.split(',').map(number).collect::<Result<_, _>>()?), rest));
+    }
+    Ok((Step::Index(number(inside)?), rest))
 }
 
-fn name(text: &str) -> Result<(String, &str), String> {
+fn name(text: &str) -> Result<(String, &str), BadPath> {
     let end = text.find(['.', '[']).unwrap_or(text.len());
     let name = text[..end].trim();
     if name.is_empty() {
         return Err("a name is missing".into());
     }
     if name.contains(['(', '?', '@']) {
-        return Err(format!("'{name}' in a path is not supported"));
+        return Err(BadPath::Unsupported(format!("'{name}' in a path is not supported")));
     }
     Ok((name.to_string(), &text[end..]))
 }
 
-fn quoted(text: &str, quote: char) -> Result<(String, &str), String> {
+fn quoted(text: &str, quote: char) -> Result<(String, &str), BadPath> {
     let mut name = String::new();
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {

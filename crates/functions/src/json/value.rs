@@ -17,12 +17,14 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// Reads one value; the error is the reason.
+    /// Reads the first value of a text, as Java's reader does: what follows is not looked at. The error is the reason.
     pub fn parse(text: &str) -> Result<Json, String> {
-        let mut parser = Parser { bytes: text.as_bytes(), text, at: 0 };
-        let value = parser.value(0)?;
-        parser.skip_space();
-        if parser.at == text.len() { Ok(value) } else { Err(parser.unexpected()) }
+        Parser { bytes: text.as_bytes(), text, at: 0, unique: false }.root()
+    }
+
+    /// Reads the first value of a text; a name that an object has twice is an error.
+    pub fn parse_unique(text: &str) -> Result<Json, String> {
+        Parser { bytes: text.as_bytes(), text, at: 0, unique: true }.root()
     }
 
     pub fn is_scalar(&self) -> bool {
@@ -62,7 +64,7 @@ impl Json {
             }
             Json::Object(fields) => {
                 out.push('{');
-                for (index, (name, value)) in fields.iter().enumerate() {
+                for (index, (name, value)) in sorted(fields).into_iter().enumerate() {
                     if index > 0 {
                         out.push(',');
                     }
@@ -76,8 +78,15 @@ impl Json {
     }
 }
 
+/// The fields of an object by name: the order in which objects are written.
+pub(super) fn sorted(fields: &[(String, Json)]) -> Vec<&(String, Json)> {
+    let mut sorted: Vec<&(String, Json)> = fields.iter().collect();
+    sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+    sorted
+}
+
 /// Appends a JSON string.
-pub(super) fn push_quoted(out: &mut String, text: &str) {
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -97,7 +106,7 @@ pub(super) fn push_quoted(out: &mut String, text: &str) {
 }
 
 /// Appends a number as Java's BigDecimal writes it: `1.50` stays, `1e3` becomes `1E+3`.
-fn push_number(out: &mut String, text: &str) {
+pub(super) fn push_number(out: &mut String, text: &str) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: i64 = exponent.trim_start_matches('+').parse().unwrap_or(0);
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
@@ -110,7 +119,10 @@ fn push_number(out: &mut String, text: &str) {
     let digits = if digits.is_empty() { "0" } else { digits };
     let scale = fraction.len() as i64 - exponent;
     let adjusted = digits.len() as i64 - 1 - scale;
-    out.push_str(sign);
+    // A zero has no sign.
+    if digits != "0" {
+        out.push_str(sign);
+    }
     if scale == 0 {
         out.push_str(digits);
     } else if scale > 0 && adjusted >= -6 {
@@ -133,9 +145,23 @@ struct Parser<'a> {
     bytes: &'a [u8],
     text: &'a str,
     at: usize,
+    /// Whether a repeated name is an error.
+    unique: bool,
 }
 
 impl Parser<'_> {
+    fn root(mut self) -> Result<Json, String> {
+        let value = self.value(0)?;
+        let next = self.text[self.at..].chars().next();
+        // A number or a word ends at a space only.
+        let ends = match &value {
+            Json::Number(_) => next.is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | '\r')),
+            Json::Null | Json::Boolean(_) => next.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '$')),
+            _ => true,
+        };
+        if ends { Ok(value) } else { Err(self.unexpected()) }
+    }
+
     fn skip_space(&mut self) {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -219,6 +245,7 @@ impl Parser<'_> {
             }
             let value = self.value(depth + 1)?;
             match fields.iter_mut().find(|(known, _)| *known == name) {
+                Some(_) if self.unique => return Err(format!("the name '{name}' occurs twice in an object")),
                 Some(field) => field.1 = value,
                 None => fields.push((name, value)),
             }

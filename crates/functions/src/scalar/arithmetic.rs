@@ -41,6 +41,10 @@ operator!(modulo_type, modulo, Modulo);
 fn return_type(operator: Operator, signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
     let (left, right) = (signature.logical(0), signature.logical(1));
+    let approximate = |logical: &LogicalType| matches!(logical, LogicalType::Float | LogicalType::Double);
+    if operator == Operator::Modulo && (approximate(left) || approximate(right)) {
+        return Err(signature.error_because("the remainder is defined for exact numbers only"));
+    }
     let logical = match (left, right) {
         (LogicalType::Null, LogicalType::Null) => None,
         (LogicalType::Null, other) | (other, LogicalType::Null) if other.is_numeric() => {

@@ -4,6 +4,7 @@
 //! one `take` then copies. Equality of elements is equality of their row-format bytes, in which NULL is a value.
 
 use crate::call::{Call, Signature, expand};
+use crate::cast::{CastSupport, can_cast};
 use crate::types::common_type;
 use arrow::array::*;
 use arrow::buffer::{NullBuffer, OffsetBuffer};
@@ -63,7 +64,30 @@ pub(crate) fn map(call: &Call) -> Result<ArrayRef> {
     let Map(key, value) = &call.result.logical else { return Err(Error::internal("MAP makes a map")) };
     let keys = interleaved(call, (0..call.len()).step_by(2), key)?;
     let values = interleaved(call, (1..call.len()).step_by(2), value)?;
-    map_column(call.result, keys, values, &vec![call.len() / 2; call.rows], None)
+    let width = call.len() / 2;
+    if width < 2 || call.rows == 0 {
+        return map_column(call.result, keys, values, &vec![width; call.rows], None);
+    }
+    // Of equal keys the last value stays, in the place of the first.
+    let equality = Equality::of(std::slice::from_ref(&keys))?;
+    let (mut key_places, mut value_places): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut lengths = Vec::with_capacity(call.rows);
+    for row in 0..call.rows {
+        let before = key_places.len();
+        for at in row * width..(row + 1) * width {
+            match key_places[before..].iter().position(|known| equality.equal(*known as usize, at)) {
+                Some(known) => value_places[before + known] = at as u32,
+                None => {
+                    key_places.push(at as u32);
+                    value_places.push(at as u32);
+                }
+            }
+        }
+        lengths.push(key_places.len() - before);
+    }
+    let keys = take(&keys, &UInt32Array::from(key_places), None)?;
+    let values = take(&values, &UInt32Array::from(value_places), None)?;
+    map_column(call.result, keys, values, &lengths, None)
 }
 
 /// A map column from flat keys and values.
@@ -108,6 +132,10 @@ pub(crate) fn item_result(signature: &Signature) -> Result<SqlType> {
             let comparable = crate::types::comparison_type(key, signature.sql_type(1)).is_some();
             if comparable { Ok(value.with_nullable(true)) } else { Err(signature.error()) }
         }
+        LogicalType::Variant => {
+            signature.check(1, |logical| logical.is_integer() || logical.is_string())?;
+            Ok(LogicalType::Variant.nullable())
+        }
         _ => Err(signature.error()),
     }
 }
@@ -116,6 +144,9 @@ pub(crate) fn item_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn item(call: &Call) -> Result<ArrayRef> {
     if let Map(key, _) = &call.types[0].logical {
         return map_item(call, key);
+    }
+    if call.types[0].logical == LogicalType::Variant {
+        return crate::json::variant::item(call);
     }
     let lists = Lists::new(call, 0)?;
     let indexes = call.longs(1)?;
@@ -299,13 +330,35 @@ pub(crate) fn array_with_options(signature: &Signature) -> Result<SqlType> {
             signature.boolean(index)?;
         }
     }
-    same_array(signature)
+    if !slice && !is_ordered(&element_of(signature, 0)?.logical) {
+        return Err(signature.error_because("the elements have no order"));
+    }
+    Ok(same_array(signature)?.with_nullable(signature.any_nullable()))
+}
+
+/// Whether ARRAY_SORT, ARRAY_MAX and ARRAY_MIN can order values.
+fn is_ordered(logical: &LogicalType) -> bool {
+    !matches!(
+        logical,
+        Boolean | LogicalType::Array(_) | Map(..) | Multiset(_) | LogicalType::Variant | LogicalType::Bitmap
+    ) && logical.fields().is_none()
+}
+
+/// The type of an array's elements when a value is looked for or added: the value becomes one of them if that needs no
+/// CAST. Strings that would be cut are compared in full.
+fn element_with(element: &SqlType, value: &SqlType) -> Option<SqlType> {
+    let nullable = element.nullable || value.nullable;
+    if can_cast(value, element) == CastSupport::Implicit {
+        return Some(element.with_nullable(nullable));
+    }
+    let both_strings = element.logical.is_string() && value.logical.is_string();
+    if both_strings { common_type(&[element.clone(), value.clone()]) } else { None }
 }
 
 fn with_element(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
     let element = element_of(signature, 0)?;
-    common_type(&[element, signature.sql_type(1).clone()]).ok_or_else(|| signature.error())
+    element_with(&element, signature.sql_type(1)).ok_or_else(|| signature.error())
 }
 
 /// ARRAY_CONTAINS, ARRAY_POSITION: an array and a value to look for.
@@ -327,7 +380,7 @@ pub(crate) fn remove_result(signature: &Signature) -> Result<SqlType> {
 
 pub(crate) fn append_result(signature: &Signature) -> Result<SqlType> {
     let element = with_element(signature)?;
-    Ok(SqlType { logical: LogicalType::Array(Box::new(element)), nullable: signature.sql_type(0).nullable })
+    signature.strict(LogicalType::Array(Box::new(element)))
 }
 
 /// ARRAY_UNION and the like: arrays with a common element type.
@@ -414,12 +467,13 @@ fn slice(call: &Call, lists: &Lists) -> Result<ArrayRef> {
 }
 
 fn sort(call: &Call, lists: &Lists) -> Result<ArrayRef> {
-    let flag = |index: usize| -> Option<bool> {
-        let array = call.arguments.get(index)?.as_boolean_opt()?;
+    let flag = |index: usize, default: bool| -> Option<bool> {
+        let Some(array) = call.arguments.get(index) else { return Some(default) };
+        let array = array.as_boolean_opt()?;
         (!array.is_empty() && array.is_valid(0)).then(|| array.value(0))
     };
-    let ascending = flag(1).unwrap_or(true);
-    let nulls_first = flag(2).unwrap_or(ascending);
+    let Some(ascending) = flag(1, true) else { return Ok(call.nulls()) };
+    let Some(nulls_first) = flag(2, ascending) else { return Ok(call.nulls()) };
     let options = SortOptions { descending: !ascending, nulls_first };
     let order = Equality::sorted(std::slice::from_ref(&lists.values), options)?;
     pick(call, &lists.values, |row, places| {
@@ -442,8 +496,7 @@ struct Search {
 
 fn search(call: &Call) -> Result<Search> {
     let LogicalType::Array(from) = &call.types[0].logical else { return Err(Error::internal("not an array")) };
-    let common = common_type(&[from.as_ref().clone(), call.types[1].clone()])
-        .ok_or_else(|| Error::internal("no common type"))?;
+    let common = element_with(from, &call.types[1]).ok_or_else(|| Error::internal("no common type"))?;
     let lists = Lists::of_type(call, 0, &LogicalType::Array(Box::new(common.clone())))?;
     let value = expand(&call.cast(1, &common.logical)?, call.rows)?;
     let arrays = [lists.values.clone(), value.clone()];
@@ -526,7 +579,7 @@ pub(crate) fn set_operation(call: &Call) -> Result<ArrayRef> {
             let keep = match call.name {
                 "ARRAY_UNION" => !known,
                 "ARRAY_INTERSECT" => !known && r.clone().any(|other| equality.equal(other, at)),
-                _ => !r.clone().any(|other| equality.equal(other, at)),
+                _ => !known && !r.clone().any(|other| equality.equal(other, at)),
             };
             if keep {
                 places.push(at as u32);
@@ -545,7 +598,11 @@ pub(crate) fn set_operation(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn extreme_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=1)?;
-    Ok(element_of(signature, 0)?.with_nullable(true))
+    let element = element_of(signature, 0)?;
+    if !is_ordered(&element.logical) {
+        return Err(signature.error_because("the elements have no order"));
+    }
+    Ok(element.with_nullable(true))
 }
 
 /// ARRAY_MAX and ARRAY_MIN, without NULLs.
@@ -704,7 +761,7 @@ pub(crate) fn map_union(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn field_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
-    let (Row(fields), Some(name)) = (signature.logical(0), signature.constant_text(1)) else {
+    let (Some(fields), Some(name)) = (signature.logical(0).fields(), signature.constant_text(1)) else {
         return Err(signature.error());
     };
     let found = fields.iter().find(|(known, _)| *known == name).map(|(_, field)| field);
@@ -716,7 +773,7 @@ pub(crate) fn field_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn field(call: &Call) -> Result<ArrayRef> {
     let array = call.full(0)?;
     let name = call.constant_text(1).unwrap_or_default();
-    let Row(fields) = &call.types[0].logical else { return Err(Error::internal("not a row")) };
+    let fields = call.types[0].logical.fields().ok_or_else(|| Error::internal("not a row"))?;
     let index = fields.iter().position(|(known, _)| known == name);
     let row = array.as_struct();
     let column = index.map(|index| row.column(index)).ok_or_else(|| Error::internal("the row has no such field"))?;

@@ -48,7 +48,12 @@ impl Comparison {
 
 fn is_nested(logical: &LogicalType) -> bool {
     use LogicalType::*;
-    matches!(logical, Array(_) | Map(..) | Multiset(_) | Row(_))
+    matches!(logical, Array(_) | Map(..) | Multiset(_) | Row(_) | Structured(..) | Variant | Bitmap)
+}
+
+/// Whether values have an order, and not only equality.
+pub(crate) fn is_ordered(logical: &LogicalType) -> bool {
+    !is_nested(logical)
 }
 
 fn check(comparison: Comparison, signature: &Signature) -> Result<()> {

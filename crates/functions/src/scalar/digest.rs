@@ -21,7 +21,7 @@ enum Algorithm {
 fn by_bits(bits: i64) -> Option<Algorithm> {
     Some(match bits {
         224 => Algorithm::Sha224,
-        0 | 256 => Algorithm::Sha256,
+        256 => Algorithm::Sha256,
         384 => Algorithm::Sha384,
         512 => Algorithm::Sha512,
         _ => return None,
@@ -38,14 +38,19 @@ pub(crate) fn result(signature: &Signature) -> Result<SqlType> {
         "SHA512" => 128,
         _ => {
             signature.arity(2..=2)?;
-            signature.string(0)?;
+            check_bytes(signature)?;
             signature.integer(1)?;
             return signature.strict(LogicalType::VarChar(128));
         }
     };
     signature.arity(1..=1)?;
-    signature.string(0)?;
+    check_bytes(signature)?;
     signature.strict(LogicalType::Char(length))
+}
+
+/// A text, or binary.
+fn check_bytes(signature: &Signature) -> Result<()> {
+    signature.check(0, |logical| logical.is_string() || crate::types::is_binary(logical))
 }
 
 pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
@@ -58,10 +63,10 @@ pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
         "SHA512" => by_bits(512),
         _ => None,
     };
-    let texts = call.texts(0)?;
+    let array = &call.arguments[0];
     let bits = if call.len() == 2 { Some(call.longs(1)?) } else { None };
     call.write_texts(|row, out| {
-        let Some(text) = texts.get(row) else { return Ok(false) };
+        let Some(message) = super::encodings::bytes(array, row) else { return Ok(false) };
         let algorithm = match (fixed, &bits) {
             (Some(algorithm), _) => algorithm,
             (None, Some(bits)) => {
@@ -70,7 +75,7 @@ pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
             }
             (None, None) => return Ok(false),
         };
-        for byte in digest(algorithm, text.as_bytes()) {
+        for byte in digest(algorithm, message) {
             // Writing to a String cannot fail.
             let _ = write!(out, "{byte:02x}");
         }

@@ -6,8 +6,17 @@ use arrow::array::*;
 use base::{LogicalType, Result, SqlType};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::fmt::Write;
 use std::sync::Arc;
+
+/// Base64 as Java's decoder reads it: padding may be missing.
+const JAVA: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 pub(crate) fn to_base64_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=1)?;
@@ -16,7 +25,7 @@ pub(crate) fn to_base64_result(signature: &Signature) -> Result<SqlType> {
 }
 
 /// The bytes of a text or binary argument in one row.
-fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
+pub(crate) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
     let row = if array.len() == 1 { 0 } else { row };
     if array.is_null(row) {
         return None;
@@ -40,7 +49,7 @@ pub(crate) fn from_base64(call: &Call) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
     call.write_texts(|row, out| {
         let Some(text) = texts.get(row) else { return Ok(false) };
-        let bytes = STANDARD.decode(text).map_err(|error| call.bad_value(&text, &error))?;
+        let bytes = JAVA.decode(text).map_err(|error| call.bad_value(&text, &error))?;
         out.push_str(&String::from_utf8_lossy(&bytes));
         Ok(true)
     })
@@ -80,9 +89,9 @@ pub(crate) fn unhex_result(signature: &Signature) -> Result<SqlType> {
 
 fn read_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.chars().map(|c| Some(c.to_digit(16)? as u8)).collect::<Option<_>>()?;
-    // An odd number of digits has a zero in front.
+    // Of an odd number of digits, Flink writes a zero byte for the first.
     let (first, rest) = digits.split_at(digits.len() % 2);
-    Some(first.iter().copied().chain(rest.chunks(2).map(|pair| pair[0] << 4 | pair[1])).collect())
+    Some(first.iter().map(|_| 0).chain(rest.chunks(2).map(|pair| pair[0] << 4 | pair[1])).collect())
 }
 
 pub(crate) fn unhex(call: &Call) -> Result<ArrayRef> {

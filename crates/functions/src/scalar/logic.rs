@@ -1,6 +1,6 @@
 //! AND, OR, NOT, the IS tests, and functions that choose among their arguments.
 
-use super::compare::{Comparison, compare};
+use super::compare::{Comparison, compare, is_ordered};
 use crate::call::{Call, Signature};
 use crate::types::common_type;
 use arrow::array::*;
@@ -88,13 +88,20 @@ fn argument(call: &Call, index: usize) -> Result<ArrayRef> {
 
 pub(crate) fn if_null_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
+    // A value that is never NULL decides alone, unless the other one needs a wider type.
+    let (value, other) = (signature.sql_type(0), signature.sql_type(1));
+    if !value.nullable && (value.logical.is_string() && other.logical.is_string() || other.logical == LogicalType::Null)
+    {
+        return Ok(value.clone());
+    }
     coalesce_result(signature)
 }
 
 pub(crate) fn if_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(3..=3)?;
     signature.boolean(0)?;
-    common_type(&signature.types()[1..]).ok_or_else(|| signature.error())
+    let common = common_type(&signature.types()[1..]).ok_or_else(|| signature.error())?;
+    Ok(common.with_nullable(signature.any_nullable()))
 }
 
 pub(crate) fn if_then_else(call: &Call) -> Result<ArrayRef> {
@@ -115,7 +122,8 @@ pub(crate) fn null_if(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn extreme_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
-    common_type(&signature.types()).ok_or_else(|| signature.error())
+    let common = common_type(&signature.types()).ok_or_else(|| signature.error())?;
+    if is_ordered(&common.logical) { Ok(common) } else { Err(signature.error_because("the values have no order")) }
 }
 
 /// GREATEST and LEAST: NULL if an argument is NULL.

@@ -1,14 +1,19 @@
 //! Scalar functions by topic; [`crate::registry`] lists them.
 
+pub(crate) mod addresses;
 pub(crate) mod arithmetic;
+pub(crate) mod bitmaps;
 pub(crate) mod collections;
 pub(crate) mod compare;
 pub(crate) mod digest;
 pub(crate) mod encodings;
 pub(crate) mod intervals;
+pub(crate) mod java_regex;
 pub(crate) mod logic;
 pub(crate) mod math;
+pub(crate) mod objects;
 pub(crate) mod patterns;
+pub(crate) mod printf;
 pub(crate) mod regexes;
 pub(crate) mod strings;
 pub(crate) mod substrings;

@@ -123,40 +123,59 @@ pub(crate) fn like(call: &Call) -> Result<ArrayRef> {
     })
 }
 
-/// SQL's regular expressions: `%` and `_` as in LIKE, `| * + ? {} () []` as usual, everything else literal.
+/// The names of character classes in SQL, upper case, and their Java forms.
+const CLASSES: [(&str, &str); 7] = [
+    ("[:ALPHA:]", "\\p{Alpha}"),
+    ("[:UPPER:]", "\\p{Upper}"),
+    ("[:LOWER:]", "\\p{Lower}"),
+    ("[:DIGIT:]", "\\d"),
+    ("[:SPACE:]", " "),
+    ("[:WHITESPACE:]", "\\s"),
+    ("[:ALNUM:]", "\\p{Alnum}"),
+];
+
+/// SQL's regular expressions: `%` and `_` as in LIKE, `[:ALPHA:]` in brackets, everything else as in Java.
 fn similar_regex(function: &str, pattern: &str, escape: Option<char>) -> Result<Regex> {
-    let mut regex = String::from("(?s)^(?:");
-    let mut chars = pattern.chars();
+    let mut java = String::from("^(?:");
+    let mut rest = pattern;
     let mut in_class = false;
-    while let Some(c) = chars.next() {
+    while let Some(c) = rest.chars().next() {
+        if in_class
+            && let Some((name, class)) = CLASSES
+                .iter()
+                .find(|(name, _)| rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name)))
+        {
+            java.push_str(class);
+            rest = &rest[name.len()..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
         if Some(c) == escape {
-            let next = chars.next().ok_or_else(|| bad_pattern(function, pattern, &"nothing follows the escape"))?;
-            regex.push_str(&regex::escape(next.encode_utf8(&mut [0; 4])));
+            let next = rest.chars().next().filter(|next| "[]()|^-+*_%?{}".contains(*next) || Some(*next) == escape);
+            let next = next.ok_or_else(|| bad_pattern(function, pattern, &"what follows the escape is no wildcard"))?;
+            rest = &rest[next.len_utf8()..];
+            java.push('\\');
+            java.push(next);
             continue;
         }
         match c {
-            '[' => {
-                in_class = true;
-                regex.push(c);
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '%' if !in_class => {
+                java.push_str("(?s:.*)");
+                continue;
             }
-            ']' => {
-                in_class = false;
-                regex.push(c);
+            '_' if !in_class => {
+                java.push('.');
+                continue;
             }
-            _ if in_class => {
-                if c == '\\' || c == '&' || c == '~' {
-                    regex.push('\\');
-                }
-                regex.push(c);
-            }
-            '%' => regex.push_str(".*"),
-            '_' => regex.push('.'),
-            '|' | '*' | '+' | '?' | '(' | ')' | '{' | '}' => regex.push(c),
-            _ => regex.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            _ => {}
         }
+        java.push(c);
     }
-    regex.push_str(")$");
-    Regex::new(&regex).map_err(|error| bad_pattern(function, pattern, &error))
+    java.push_str(")\\z");
+    let regex = super::java_regex::compile(function, &java)?;
+    regex.ok_or_else(|| bad_pattern(function, pattern, &"it is no pattern"))
 }
 
 pub(crate) fn similar_to(call: &Call) -> Result<ArrayRef> {

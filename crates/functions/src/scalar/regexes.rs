@@ -1,7 +1,6 @@
-//! REGEXP and its relatives. Patterns are Java's; what differs from Rust's syntax is translated, and
-//! look-around and back references are refused by name.
+//! REGEXP and its relatives. What is no pattern gives NULL, or FALSE.
 
-use super::patterns::bad_pattern;
+use super::java_regex;
 use super::strings::all_strings;
 use crate::call::{Call, Compiled, Signature};
 use arrow::array::*;
@@ -10,53 +9,9 @@ use base::{LogicalType, Result, SqlType};
 use regex::Regex;
 use std::sync::Arc;
 
-/// Java's `\d`, `\w`, `\s` mean ASCII only.
-fn translate(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len() + 8);
-    let mut chars = pattern.chars();
-    let mut depth = 0usize;
-    while let Some(c) = chars.next() {
-        if c == '[' {
-            depth += 1;
-        } else if c == ']' {
-            depth = depth.saturating_sub(1);
-        }
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let Some(next) = chars.next() else {
-            out.push('\\');
-            break;
-        };
-        let (inside, outside) = match next {
-            'd' => ("0-9", "[0-9]"),
-            'w' => ("a-zA-Z0-9_", "[a-zA-Z0-9_]"),
-            's' => (" \\t\\n\\x0B\\f\\r", "[ \\t\\n\\x0B\\f\\r]"),
-            'D' => ("[^0-9]", "[^0-9]"),
-            'W' => ("[^a-zA-Z0-9_]", "[^a-zA-Z0-9_]"),
-            'S' => ("[^ \\t\\n\\x0B\\f\\r]", "[^ \\t\\n\\x0B\\f\\r]"),
-            'Z' => ("", "\\z"),
-            'Q' => {
-                let rest = chars.as_str();
-                let (literal, after) = rest.split_once("\\E").unwrap_or((rest, ""));
-                out.push_str(&regex::escape(literal));
-                chars = after.chars();
-                continue;
-            }
-            other => {
-                out.push('\\');
-                out.push(other);
-                continue;
-            }
-        };
-        out.push_str(if depth > 0 { inside } else { outside });
-    }
-    out
-}
-
-fn compile(call: &Call, pattern: &str) -> Result<Regex> {
-    Regex::new(&translate(pattern)).map_err(|error| bad_pattern(call.name, pattern, &error))
+/// The pattern; `None` if it is no pattern.
+fn compile(call: &Call, pattern: &str) -> Result<Option<Regex>> {
+    java_regex::compile(call.name, pattern)
 }
 
 pub(crate) fn extract_result(signature: &Signature) -> Result<SqlType> {
@@ -80,7 +35,7 @@ pub(crate) fn extract(call: &Call) -> Result<ArrayRef> {
             return Ok(false);
         };
         let Ok(group) = usize::try_from(group) else { return Ok(false) };
-        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(false) };
         let found = regex.captures(text).and_then(|captures| captures.get(group));
         out.push_str(found.map_or("", |found| found.as_str()));
         Ok(found.is_some())
@@ -100,7 +55,7 @@ pub(crate) fn replace(call: &Call) -> Result<ArrayRef> {
         let (Some(text), Some(pattern), Some(new)) = (texts.get(row), patterns.get(row), news.get(row)) else {
             return Ok(false);
         };
-        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(false) };
         out.push_str(&regex.replace_all(text, regex::NoExpand(new)));
         Ok(true)
     })
@@ -119,7 +74,7 @@ pub(crate) fn is_match(call: &Call) -> Result<ArrayRef> {
     call.map_booleans(|row| {
         let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
         let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
-        Ok(Some(!pattern.is_empty() && regex.is_match(text)))
+        Ok(Some(!pattern.is_empty() && regex.as_ref().is_some_and(|regex| regex.is_match(text))))
     })
 }
 
@@ -134,7 +89,7 @@ pub(crate) fn count(call: &Call) -> Result<ArrayRef> {
     let mut compiled = Compiled::new();
     call.map_values::<Int32Type>(|row| {
         let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
-        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(None) };
         Ok(Some(regex.find_iter(text).count() as i32))
     })
 }
@@ -145,7 +100,7 @@ pub(crate) fn place(call: &Call) -> Result<ArrayRef> {
     let mut compiled = Compiled::new();
     call.map_values::<Int32Type>(|row| {
         let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
-        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(None) };
         Ok(Some(regex.find(text).map_or(0, |found| text[..found.start()].chars().count() as i32 + 1)))
     })
 }
@@ -175,7 +130,10 @@ pub(crate) fn extract_all(call: &Call) -> Result<ArrayRef> {
             out.append_null();
             continue;
         };
-        let regex = compiled.get(pattern, |pattern| compile(call, pattern))?;
+        let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else {
+            out.append_null();
+            continue;
+        };
         if group >= regex.captures_len() {
             out.append_null();
             continue;

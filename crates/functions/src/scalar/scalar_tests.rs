@@ -7,7 +7,7 @@ use base::{Result, SqlType};
 use std::sync::Arc;
 
 fn context() -> FunctionContext {
-    FunctionContext { time_zone: chrono_tz::UTC }
+    FunctionContext { time_zone: chrono_tz::UTC, legacy_cast: false }
 }
 
 fn sql(text: &str) -> SqlType {

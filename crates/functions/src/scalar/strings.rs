@@ -1,10 +1,12 @@
 //! String functions over whole characters (code points): case, trimming, padding, joining, replacing.
 
 use crate::call::{Call, Signature};
+use crate::types::is_binary;
 use arrow::array::*;
 use arrow::datatypes::Int32Type;
 use base::types::LENGTH_MAX;
 use base::{LogicalType, Result, SqlType};
+use std::sync::Arc;
 
 /// STRING, nullable if an argument is; every argument is a string.
 pub(crate) fn all_strings(signature: &Signature) -> Result<SqlType> {
@@ -27,7 +29,13 @@ pub(crate) fn one_string(signature: &Signature) -> Result<SqlType> {
     all_strings(signature)
 }
 
-/// STRING of two or three strings.
+/// STRING of one string, NULL allowed whatever the argument says.
+pub(crate) fn nullable_string(signature: &Signature) -> Result<SqlType> {
+    one_string(signature)?;
+    Ok(SqlType::string())
+}
+
+/// STRING of three strings.
 pub(crate) fn three_strings(signature: &Signature) -> Result<SqlType> {
     signature.arity(3..=3)?;
     all_strings(signature)
@@ -194,17 +202,14 @@ pub(crate) fn replace(call: &Call) -> Result<ArrayRef> {
         let (Some(text), Some(old), Some(new)) = (texts.get(row), olds.get(row), news.get(row)) else {
             return Ok(false);
         };
-        if old.is_empty() {
-            out.push_str(text);
-            return Ok(true);
-        }
-        let mut rest = text;
-        while let Some(at) = rest.find(old) {
-            out.push_str(&rest[..at]);
+        // An empty text is found before and after every character, as in Java.
+        let mut end = 0;
+        for (at, found) in text.match_indices(old) {
+            out.push_str(&text[end..at]);
             out.push_str(new);
-            rest = &rest[at + old.len()..];
+            end = at + found.len();
         }
-        out.push_str(rest);
+        out.push_str(&text[end..]);
         Ok(true)
     })
 }
@@ -213,9 +218,8 @@ pub(crate) fn replace(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn translate(call: &Call) -> Result<ArrayRef> {
     let (texts, froms, tos) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
     call.write_texts(|row, out| {
-        let (Some(text), Some(from), Some(to)) = (texts.get(row), froms.get(row), tos.get(row)) else {
-            return Ok(false);
-        };
+        let Some(text) = texts.get(row) else { return Ok(false) };
+        let (from, to) = (froms.get(row).unwrap_or_default(), tos.get(row).unwrap_or_default());
         for c in text.chars() {
             match from.chars().position(|known| known == c) {
                 None => out.push(c),
@@ -224,6 +228,39 @@ pub(crate) fn translate(call: &Call) -> Result<ArrayRef> {
         }
         Ok(true)
     })
+}
+
+/// NULL only for a NULL text: the other two are empty then.
+pub(crate) fn translate_result(signature: &Signature) -> Result<SqlType> {
+    three_strings(signature)?;
+    Ok(LogicalType::STRING.nullable().with_nullable(signature.sql_type(0).nullable))
+}
+
+/// `SPLIT(text, separator)`.
+pub(crate) fn split_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(2..=2)?;
+    all_strings(signature)?;
+    signature.strict(LogicalType::Array(Box::new(SqlType::string())))
+}
+
+/// The parts of a text, empty ones included; an empty separator splits into characters.
+pub(crate) fn split(call: &Call) -> Result<ArrayRef> {
+    let (texts, separators) = (call.texts(0)?, call.texts(1)?);
+    let mut out = ListBuilder::new(StringBuilder::new()).with_field(SqlType::string().arrow_field("item"));
+    for row in 0..call.rows {
+        let (Some(text), Some(separator)) = (texts.get(row), separators.get(row)) else {
+            out.append_null();
+            continue;
+        };
+        if separator.is_empty() {
+            let mut buffer = [0; 4];
+            text.chars().for_each(|c| out.values().append_value(c.encode_utf8(&mut buffer)));
+        } else {
+            text.split(separator).for_each(|part| out.values().append_value(part));
+        }
+        out.append(true);
+    }
+    Ok(Arc::new(out.finish()))
 }
 
 pub(crate) fn repeat_result(signature: &Signature) -> Result<SqlType> {
@@ -252,23 +289,19 @@ pub(crate) fn repeat(call: &Call) -> Result<ArrayRef> {
 }
 
 pub(crate) fn pad_result(signature: &Signature) -> Result<SqlType> {
-    signature.arity(2..=3)?;
+    signature.arity(3..=3)?;
     signature.string(0)?;
     signature.integer(1)?;
-    if signature.arguments.len() == 3 {
-        signature.string(2)?;
-    }
+    signature.string(2)?;
     signature.strict(LogicalType::STRING)
 }
 
 /// LPAD and RPAD: NULL for an empty padding or a negative length.
 pub(crate) fn pad(call: &Call) -> Result<ArrayRef> {
     let left = call.name == "LPAD";
-    let (texts, lengths) = (call.texts(0)?, call.longs(1)?);
-    let pads = if call.len() == 3 { Some(call.texts(2)?) } else { None };
+    let (texts, lengths, pads) = (call.texts(0)?, call.longs(1)?, call.texts(2)?);
     call.write_texts(|row, out| {
-        let pad = pads.as_ref().map_or(Some(" "), |pads| pads.get(row));
-        let (Some(text), Some(length), Some(pad)) = (texts.get(row), lengths.get(row), pad) else {
+        let (Some(text), Some(length), Some(pad)) = (texts.get(row), lengths.get(row), pads.get(row)) else {
             return Ok(false);
         };
         if length < 0 || pad.is_empty() {
@@ -318,7 +351,7 @@ pub(crate) fn ascii(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn chr_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=1)?;
     signature.integer(0)?;
-    signature.strict(LogicalType::STRING)
+    Ok(SqlType::string())
 }
 
 pub(crate) fn chr(call: &Call) -> Result<ArrayRef> {
@@ -332,14 +365,33 @@ pub(crate) fn chr(call: &Call) -> Result<ArrayRef> {
     })
 }
 
-pub(crate) fn two_strings_boolean(signature: &Signature) -> Result<SqlType> {
+/// Two texts, or two binary values.
+pub(crate) fn starts_or_ends_with_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
-    all_strings(signature)?;
+    if is_binary(signature.logical(0)) || is_binary(signature.logical(1)) {
+        signature.check(0, is_binary)?;
+        signature.check(1, is_binary)?;
+    } else {
+        all_strings(signature)?;
+    }
     signature.strict(LogicalType::Boolean)
 }
 
 pub(crate) fn starts_or_ends_with(call: &Call) -> Result<ArrayRef> {
-    let (texts, parts, starts) = (call.texts(0)?, call.texts(1)?, call.name == "STARTSWITH");
+    let starts = call.name == "STARTSWITH";
+    if is_binary(&call.types[0].logical) || is_binary(&call.types[1].logical) {
+        let (wholes, parts) = (call.cast(0, &LogicalType::BYTES)?, call.cast(1, &LogicalType::BYTES)?);
+        let (wholes, parts) = (crate::call::expand(&wholes, call.rows)?, crate::call::expand(&parts, call.rows)?);
+        let (wholes, parts) = (wholes.as_binary::<i32>(), parts.as_binary::<i32>());
+        return call.map_booleans(|row| {
+            if wholes.is_null(row) || parts.is_null(row) {
+                return Ok(None);
+            }
+            let (whole, part) = (wholes.value(row), parts.value(row));
+            Ok(Some(if starts { whole.starts_with(part) } else { whole.ends_with(part) }))
+        });
+    }
+    let (texts, parts) = (call.texts(0)?, call.texts(1)?);
     call.map_booleans(|row| {
         let (Some(text), Some(part)) = (texts.get(row), parts.get(row)) else { return Ok(None) };
         Ok(Some(if starts { text.starts_with(part) } else { text.ends_with(part) }))
@@ -369,24 +421,41 @@ pub(crate) fn elt_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=usize::MAX)?;
     signature.integer(0)?;
     let common = crate::types::common_type(&signature.types()[1..]).ok_or_else(|| signature.error())?;
+    if !common.logical.is_string() && !is_binary(&common.logical) {
+        return Err(signature.error());
+    }
     Ok(common.with_nullable(true))
 }
 
 pub(crate) fn elt(call: &Call) -> Result<ArrayRef> {
     let indexes = call.longs(0)?;
-    let texts = (1..call.len()).map(|index| call.texts(index)).collect::<Result<Vec<_>>>()?;
-    call.write_texts(|row, out| {
-        let index = indexes.get(row).unwrap_or(0);
-        let Some(text) = usize::try_from(index - 1).ok().and_then(|at| texts.get(at)?.get(row)) else {
-            return Ok(false);
-        };
-        out.push_str(text);
-        Ok(true)
-    })
+    let mut columns = vec![new_null_array(&call.result.arrow(), 1)];
+    for index in 1..call.len() {
+        columns.push(crate::call::expand(&call.cast(index, &call.result.logical)?, call.rows)?);
+    }
+    // Column 0 is the NULL of an index that is out of range.
+    let place = |row: usize| {
+        let index =
+            indexes.get(row).and_then(|index| usize::try_from(index).ok()).filter(|index| *index < columns.len());
+        index.filter(|index| *index > 0).map_or((0, 0), |index| (index, row))
+    };
+    let places: Vec<(usize, usize)> = (0..call.rows).map(place).collect();
+    let columns: Vec<&dyn Array> = columns.iter().map(AsRef::as_ref).collect();
+    Ok(arrow::compute::interleave(&columns, &places)?)
 }
 
-/// Flink's HASH_CODE of a string: Java's `String.hashCode`.
+/// A text or an INT.
+pub(crate) fn hash_code_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=1)?;
+    signature.check(0, |logical| logical.is_string() || *logical == LogicalType::Int)?;
+    signature.strict(LogicalType::Int)
+}
+
+/// Java's `hashCode`: an INT is its own.
 pub(crate) fn hash_code(call: &Call) -> Result<ArrayRef> {
+    if call.types[0].logical == LogicalType::Int {
+        return call.full(0);
+    }
     let texts = call.texts(0)?;
     call.map_values::<Int32Type>(|row| {
         let hash = |text: &str| {

@@ -4,6 +4,7 @@ use super::strings::varying;
 use crate::call::{Call, Signature};
 use arrow::array::*;
 use arrow::datatypes::Int32Type;
+use base::types::LENGTH_MAX;
 use base::{LogicalType, Result, SqlType};
 
 pub(crate) fn substring_result(signature: &Signature) -> Result<SqlType> {
@@ -53,7 +54,10 @@ pub(crate) fn substring(call: &Call) -> Result<ArrayRef> {
             1.. => position - 1,
             _ => character_count(text) + position,
         };
-        out.push_str(slice(text, start, length));
+        // A position before the text gives nothing, however long.
+        if start >= 0 {
+            out.push_str(slice(text, start, length));
+        }
         Ok(true)
     })
 }
@@ -81,7 +85,14 @@ pub(crate) fn overlay_result(signature: &Signature) -> Result<SqlType> {
     signature.string(0)?;
     signature.string(1)?;
     signature.integer(2)?;
-    signature.strict(LogicalType::STRING)
+    if signature.arguments.len() == 4 {
+        signature.integer(3)?;
+    }
+    let length = |index: usize| match signature.logical(index) {
+        LogicalType::Char(length) | LogicalType::VarChar(length) => *length,
+        _ => LENGTH_MAX,
+    };
+    signature.strict(LogicalType::VarChar(length(0).saturating_add(length(1)).min(LENGTH_MAX)))
 }
 
 /// `OVERLAY(x, replacement, start[, length])`.
@@ -104,7 +115,8 @@ pub(crate) fn overlay(call: &Call) -> Result<ArrayRef> {
             out.push_str(text);
             return Ok(true);
         }
-        let after = if length < 0 { count } else { start - 1 + length };
+        // A length that is not positive takes everything.
+        let after = if length <= 0 { count } else { start - 1 + length };
         out.push_str(slice(text, 0, start - 1));
         out.push_str(new);
         out.push_str(slice(text, after, count));
@@ -122,31 +134,44 @@ pub(crate) fn position_result(signature: &Signature) -> Result<SqlType> {
     signature.strict(LogicalType::Int)
 }
 
-/// The place of the `nth` occurrence from the 1-based character `from`; 0 if there is none.
-fn place(text: &str, part: &str, from: i64, nth: i64) -> i32 {
-    if from <= 0 || nth <= 0 {
+/// The place of the first occurrence not before the 0-based character `from`, counted from 1; 0 if there is none. An empty
+/// text is always found at 1.
+fn place(text: &str, part: &str, from: i64) -> i32 {
+    if part.is_empty() {
+        return 1;
+    }
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    let start = if from <= 0 { Some(0) } else { starts.nth(from as usize) };
+    let found = start.and_then(|start| text[start..].find(part).map(|at| start + at));
+    found.map_or(0, |at| text[..at].chars().count() as i32 + 1)
+}
+
+/// The place of the `nth` occurrence from the 1-based position `from`; a negative position counts from the end and looks
+/// backwards.
+fn nth_place(text: &str, part: &str, from: i64, nth: i64) -> i32 {
+    if part.is_empty() {
+        return 1;
+    }
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let count = starts.len() as i64;
+    let first = if from < 0 { count + from } else { from - 1 };
+    if from == 0 || !(0..count).contains(&first) {
         return 0;
     }
-    let Some(mut at) = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(from as usize - 1) else {
-        return 0;
+    let first = first as usize;
+    let matches = |place: &usize| text[starts[*place]..].starts_with(part);
+    let nth = (nth - 1) as usize;
+    let found = match from > 0 {
+        true => (first..starts.len()).filter(matches).nth(nth),
+        false => (0..=first).rev().filter(matches).nth(nth),
     };
-    for occurrence in 1..=nth {
-        let Some(found) = text[at..].find(part) else { return 0 };
-        at += found;
-        if occurrence < nth {
-            // The next occurrence may overlap this one.
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
-            if at > text.len() {
-                return 0;
-            }
-        }
-    }
-    text[..at].chars().count() as i32 + 1
+    found.map_or(0, |place| place as i32 + 1)
 }
 
 /// `POSITION(part, x)`, `LOCATE(part, x[, from])` and `INSTR(x, part[, from[, nth]])`.
 pub(crate) fn position(call: &Call) -> Result<ArrayRef> {
-    let (text_index, part_index) = if call.name == "INSTR" { (0, 1) } else { (1, 0) };
+    let instr = call.name == "INSTR";
+    let (text_index, part_index) = if instr { (0, 1) } else { (1, 0) };
     let (texts, parts) = (call.texts(text_index)?, call.texts(part_index)?);
     let froms = if call.len() > 2 { Some(call.longs(2)?) } else { None };
     let nths = if call.len() > 3 { Some(call.longs(3)?) } else { None };
@@ -156,7 +181,10 @@ pub(crate) fn position(call: &Call) -> Result<ArrayRef> {
         let (Some(text), Some(part), Some(from), Some(nth)) = (texts.get(row), parts.get(row), from, nth) else {
             return Ok(None);
         };
-        Ok(Some(place(text, part, from, nth)))
+        if nth < 1 {
+            return Err(call.bad_value(&nth, &"the number of the occurrence must be positive"));
+        }
+        Ok(Some(if instr && froms.is_some() { nth_place(text, part, from, nth) } else { place(text, part, from - 1) }))
     })
 }
 

@@ -1,10 +1,13 @@
 //! PARSE_URL, URL_ENCODE, URL_DECODE and STR_TO_MAP.
 
 use super::collections::map_column;
+use super::java_regex;
+use super::patterns::bad_pattern;
 use super::strings::all_strings;
 use crate::call::{Call, Signature};
 use arrow::array::*;
 use base::{LogicalType, Result, SqlType};
+use regex::Regex;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -128,17 +131,67 @@ pub(crate) fn str_to_map_result(signature: &Signature) -> Result<SqlType> {
     Ok(LogicalType::Map(Box::new(SqlType::string()), Box::new(SqlType::string())).nullable())
 }
 
+/// A separator of STR_TO_MAP: a pattern to Java, mostly a plain text.
+enum Separator<'a> {
+    Plain(&'a str),
+    Pattern(Regex),
+}
+
+impl<'a> Separator<'a> {
+    fn new(call: &Call, text: &'a str) -> Result<Separator<'a>> {
+        if !text.is_empty() && regex::escape(text) == text {
+            return Ok(Separator::Plain(text));
+        }
+        let regex = java_regex::compile(call.name, text)?;
+        Ok(Separator::Pattern(regex.ok_or_else(|| bad_pattern(call.name, text, &"it is no pattern"))?))
+    }
+
+    /// The first two parts.
+    fn split_once<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        match self {
+            Separator::Plain(separator) => text.split_once(separator),
+            Separator::Pattern(regex) => {
+                let found = regex.find_iter(text).find(|found| found.end() > 0)?;
+                Some((&text[..found.start()], &text[found.end()..]))
+            }
+        }
+    }
+
+    /// All parts as Java's `split` gives them: an empty match at the start and empty parts at the end do not count.
+    fn split<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        let mut parts: Vec<&str> = match self {
+            Separator::Plain(separator) => text.split(separator).collect(),
+            Separator::Pattern(regex) => {
+                let mut parts = Vec::new();
+                let mut start = 0;
+                for found in regex.find_iter(text).filter(|found| found.end() > 0) {
+                    parts.push(&text[start..found.start()]);
+                    start = found.end();
+                }
+                parts.push(&text[start..]);
+                parts
+            }
+        };
+        while parts.last().is_some_and(|part| part.is_empty()) {
+            parts.pop();
+        }
+        parts
+    }
+}
+
 /// `a=1,b=2` as a map; of equal keys the last one stays.
 pub(crate) fn str_to_map(call: &Call) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    let pair_separator = if call.len() > 1 { call.constant_text(1).unwrap_or(",") } else { "," };
-    let key_separator = if call.len() > 2 { call.constant_text(2).unwrap_or("=") } else { "=" };
+    let separator = |index: usize, default: &'static str| {
+        Separator::new(call, if call.len() > index { call.constant_text(index).unwrap_or(default) } else { default })
+    };
+    let (pair_separator, key_separator) = (separator(1, ",")?, separator(2, "=")?);
     let (mut keys, mut values) = (StringBuilder::new(), StringBuilder::new());
     let (mut lengths, mut valid) = (Vec::with_capacity(call.rows), Vec::with_capacity(call.rows));
     for row in 0..call.rows {
         let mut entries: Vec<(&str, Option<&str>)> = Vec::new();
-        for pair in texts.get(row).into_iter().flat_map(|text| text.split(pair_separator)) {
-            let (key, value) = match pair.split_once(key_separator) {
+        for pair in texts.get(row).into_iter().flat_map(|text| pair_separator.split(text)) {
+            let (key, value) = match key_separator.split_once(pair) {
                 Some((key, value)) => (key, Some(value)),
                 None => (pair, None),
             };

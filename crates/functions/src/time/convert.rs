@@ -1,6 +1,7 @@
 //! DATE_FORMAT, TO_TIMESTAMP, TO_TIMESTAMP_LTZ, TO_DATE, UNIX_TIMESTAMP, FROM_UNIXTIME and CONVERT_TZ.
 
 use super::pattern::{Dialect, Pattern, Reading};
+use super::zone::{Zone, ZoneReading};
 use crate::call::{Call, Compiled, Signature};
 use crate::cast::parse;
 use crate::cast::print::local;
@@ -8,12 +9,13 @@ use crate::codes;
 use crate::scalar::strings::all_strings;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::text::{local_to_instant_ms, units_per_second, zone_offset_ms};
+use base::text::{days_from_civil, local_to_instant_ms, units_per_second, zone_offset_ms};
 use base::{Error, LogicalType, Result, SqlType};
-use chrono_tz::Tz;
+use std::ops::RangeInclusive;
 
 const DEFAULT_PATTERN: &str = "yyyy-MM-dd HH:mm:ss";
 const DAY_MS: i64 = 86_400_000;
+const JAVA_TIME: Dialect = Dialect::DateTimeFormatter;
 
 fn compile(call: &Call, text: &str, dialect: Dialect) -> Result<Pattern> {
     Pattern::compile(text, dialect)
@@ -61,9 +63,16 @@ pub(crate) fn date_format(call: &Call) -> Result<ArrayRef> {
         let texts = call.texts(0)?;
         return call.write_texts(|row, out| {
             let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(false) };
-            let Ok(reading) = parse::timestamp(text, true) else { return Ok(false) };
-            compiled.get(pattern, |pattern| compile(call, pattern, Dialect::DateTimeFormatter))?.write(reading, out);
-            Ok(true)
+            let Ok((days, nanos)) = parse::timestamp(text, true) else { return Ok(false) };
+            // A text is read as TIMESTAMP(0).
+            let reading = (days, nanos - nanos % 1_000_000_000);
+            write_local(
+                call,
+                compiled.get(pattern, |pattern| compile(call, pattern, JAVA_TIME))?,
+                pattern,
+                reading,
+                out,
+            )
         });
     }
     let (values, unit) = timestamp_units(&call.full(0)?)?;
@@ -75,9 +84,17 @@ pub(crate) fn date_format(call: &Call) -> Result<ArrayRef> {
             return Ok(false);
         }
         let reading = reading_of_units(local(values.value(row), unit, zone), per_second);
-        compiled.get(pattern, |pattern| compile(call, pattern, Dialect::DateTimeFormatter))?.write(reading, out);
-        Ok(true)
+        write_local(call, compiled.get(pattern, |pattern| compile(call, pattern, JAVA_TIME))?, pattern, reading, out)
     })
+}
+
+/// Writes a reading that has no zone.
+fn write_local(call: &Call, pattern: &Pattern, text: &str, reading: Reading, out: &mut String) -> Result<bool> {
+    if pattern.has_zone() {
+        return Err(call.bad_value(&text, &"DATE_FORMAT has no time zone to write; use FROM_UNIXTIME"));
+    }
+    pattern.write(reading, None, out);
+    Ok(true)
 }
 
 pub(crate) fn to_timestamp_result(signature: &Signature) -> Result<SqlType> {
@@ -86,19 +103,53 @@ pub(crate) fn to_timestamp_result(signature: &Signature) -> Result<SqlType> {
     Ok(LogicalType::Timestamp(3).nullable())
 }
 
-/// The reading of a text: by a pattern if there is one, else CAST's forms.
-fn read_text(
-    call: &Call,
-    compiled: &mut Compiled<Pattern>,
-    text: &str,
-    pattern: Option<&str>,
-) -> Result<Option<Reading>> {
-    match pattern {
-        None => Ok(parse::timestamp(text, false).ok()),
-        Some(pattern) => {
-            Ok(compiled.get(pattern, |pattern| compile(call, pattern, Dialect::DateTimeFormatter))?.parse(text))
-        }
+/// The reading of `yyyy-MM-dd[ HH:mm:ss[.fraction]]` without spaces around it; 24:00:00 is the midnight after.
+fn read_default(text: &str) -> Option<Reading> {
+    if text.trim().len() != text.len() {
+        return None;
     }
+    match text.split_once(' ') {
+        Some((date, time)) if time.starts_with("24:") && time.bytes().skip(3).all(|byte| b"0:.".contains(&byte)) => {
+            let (days, nanos) = parse::timestamp(&format!("{date} 00:{}", &time[3..]), true).ok()?;
+            Some((days + 1, nanos))
+        }
+        _ => parse::timestamp(text, false).ok(),
+    }
+}
+
+/// What Flink tries when a pattern does not fit: Java's `Timestamp.valueOf` and `Date.valueOf`, which let a day or an hour
+/// that is too large roll over.
+fn read_loosely(text: &str) -> Option<Reading> {
+    let text = text.trim();
+    let (date, time) = text.split_once(' ').map_or((text, None), |(date, time)| (date, Some(time)));
+    let mut parts = date.split('-');
+    let mut next = |lengths: RangeInclusive<usize>| {
+        let part = parts.next().filter(|part| lengths.contains(&part.len()))?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<i64>().ok()).flatten()
+    };
+    let (year, month, day) = (next(4..=4)?, next(1..=2)?, next(1..=2)?);
+    if parts.next().is_some() || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let days = days_from_civil(year, month as u32, 1) + day - 1;
+    let Some(time) = time else { return Some((days, 0)) };
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let mut parts = clock.split(':').map(|part| part.parse::<u32>().ok().filter(|_| part.len() <= 2).map(i64::from));
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    let digits_fit = fraction.len() <= 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.next().is_some() || !digits_fit || time.ends_with('.') {
+        return None;
+    }
+    let nanos = format!("{fraction:0<9}").parse::<i64>().ok()?;
+    let seconds = (hour * 60 + minute) * 60 + second;
+    Some((days + seconds.div_euclid(86_400), seconds.rem_euclid(86_400) * 1_000_000_000 + nanos))
+}
+
+/// The reading of a text: by a pattern if there is one, else by the default form. A pattern that is none fits nothing.
+fn read_text(compiled: &mut Compiled<Option<Pattern>>, text: &str, pattern: Option<&str>) -> Result<Option<Reading>> {
+    let Some(pattern) = pattern else { return Ok(read_default(text)) };
+    let pattern = compiled.get(pattern, |pattern| Ok(Pattern::compile(pattern, JAVA_TIME).ok()))?;
+    Ok(pattern.as_ref().and_then(|pattern| pattern.parse(text).or_else(|| read_loosely(text))))
 }
 
 pub(crate) fn to_timestamp(call: &Call) -> Result<ArrayRef> {
@@ -114,15 +165,38 @@ pub(crate) fn to_timestamp(call: &Call) -> Result<ArrayRef> {
                 pattern => pattern,
             },
         };
-        Ok(read_text(call, &mut compiled, text, pattern)?.map(reading_to_ms))
+        Ok(read_text(&mut compiled, text, pattern)?.map(reading_to_ms))
     })
+}
+
+/// The precision of the result, if a constant says it: the numeric precision, or the `S` of the pattern.
+fn instant_precision(signature: &Signature) -> Result<u8> {
+    let Some(argument) = signature.arguments.get(1) else { return Ok(3) };
+    if let Some(pattern) = signature.constant_text(1) {
+        let digits = pattern.chars().filter(|c| *c == 'S').count();
+        return Ok(digits.clamp(3, 9) as u8);
+    }
+    let Some(constant) = argument.constant.as_ref().and_then(|array| array.as_primitive_opt::<Int32Type>()) else {
+        return Ok(3);
+    };
+    if constant.is_null(0) {
+        return Ok(3);
+    }
+    match constant.value(0) {
+        precision @ 0..=9 => Ok(precision.max(3) as u8),
+        _ => Err(signature.error_because("the precision is between 0 and 9")),
+    }
 }
 
 pub(crate) fn to_timestamp_ltz_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=3)?;
-    let text = signature.logical(0).is_string();
-    if text {
+    if signature.logical(0).is_string() {
         all_strings(signature)?;
+        if let Some(zone) = signature.constant_text(2)
+            && Zone::parse(&zone).is_none()
+        {
+            return Err(signature.error_because(&format!("unknown time zone '{zone}'")));
+        }
     } else {
         signature.arity(1..=2)?;
         signature.numeric(0)?;
@@ -130,56 +204,86 @@ pub(crate) fn to_timestamp_ltz_result(signature: &Signature) -> Result<SqlType> 
             signature.integer(1)?;
         }
     }
-    Ok(LogicalType::TimestampLtz(3).nullable())
+    Ok(LogicalType::TimestampLtz(instant_precision(signature)?).nullable())
 }
 
-/// `TO_TIMESTAMP_LTZ(number[, 0 or 3])` or `TO_TIMESTAMP_LTZ(text[, pattern[, zone]])`; a text is read in UTC.
+/// A column of instants from units of the result's own type.
+fn instants(call: &Call, value: impl FnMut(usize) -> Result<Option<i64>>) -> Result<ArrayRef> {
+    match call.result.arrow() {
+        DataType::Timestamp(TimeUnit::Microsecond, _) => call.map_values::<TimestampMicrosecondType>(value),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => call.map_values::<TimestampNanosecondType>(value),
+        _ => call.map_values::<TimestampMillisecondType>(value),
+    }
+}
+
+/// Decimal digits of a second that the result's unit has.
+fn stored_digits(call: &Call) -> u32 {
+    match call.result.logical {
+        LogicalType::TimestampLtz(precision) if precision > 6 => 9,
+        LogicalType::TimestampLtz(precision) if precision > 3 => 6,
+        _ => 3,
+    }
+}
+
+/// `TO_TIMESTAMP_LTZ(number[, precision])` or `TO_TIMESTAMP_LTZ(text[, pattern[, zone]])`; a text is read in UTC.
 pub(crate) fn to_timestamp_ltz(call: &Call) -> Result<ArrayRef> {
     if call.types[0].logical.is_string() {
         return text_to_instant(call);
     }
     let precisions = if call.len() == 2 { Some(call.longs(1)?) } else { None };
-    let scale = |row: usize| -> Result<Option<i64>> {
+    let stored = stored_digits(call);
+    // What a number is multiplied with and divided by.
+    let scale = |row: usize| -> Result<Option<(i64, i64)>> {
         match precisions.as_ref().map_or(Some(3), |precisions| precisions.get(row)) {
             None => Ok(None),
-            Some(0) => Ok(Some(1_000)),
-            Some(3) => Ok(Some(1)),
-            Some(other) => Err(call.bad_value(&other, &"the precision must be 0 (seconds) or 3 (milliseconds)")),
+            Some(precision @ 0..=9) => {
+                let precision = precision as u32;
+                let (up, down) = (stored.saturating_sub(precision), precision.saturating_sub(stored));
+                Ok(Some((10i64.pow(up), 10i64.pow(down))))
+            }
+            Some(other) => Err(call.bad_value(&other, &"the precision is between 0 and 9")),
         }
     };
-    if call.types[0].logical.is_integer() {
-        let values = call.longs(0)?;
-        return call.map_values::<TimestampMillisecondType>(|row| {
-            let (Some(value), Some(scale)) = (values.get(row), scale(row)?) else { return Ok(None) };
-            Ok(value.checked_mul(scale))
+    if matches!(call.types[0].logical, LogicalType::Float | LogicalType::Double) {
+        let values = call.doubles(0)?;
+        return instants(call, |row| {
+            let (Some(value), Some((up, down))) = (values.get(row), scale(row)?) else { return Ok(None) };
+            Ok(Some((value * up as f64 / down as f64) as i64))
         });
     }
-    let values = call.doubles(0)?;
-    call.map_values::<TimestampMillisecondType>(|row| {
-        let (Some(value), Some(scale)) = (values.get(row), scale(row)?) else { return Ok(None) };
-        Ok(Some((value * scale as f64) as i64))
+    let values = call.longs(0)?;
+    instants(call, |row| {
+        let (Some(value), Some((up, down))) = (values.get(row), scale(row)?) else { return Ok(None) };
+        Ok(value.checked_mul(up).map(|value| value.div_euclid(down)))
     })
 }
 
-fn zone_named(call: &Call, name: &str) -> Result<Tz> {
-    name.parse().map_err(|_| call.bad_value(&name, &"unknown time zone"))
-}
-
+/// Without a pattern, a text that does not fit is an error.
 fn text_to_instant(call: &Call) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
     let patterns = if call.len() >= 2 { Some(call.texts(1)?) } else { None };
     let zones = if call.len() == 3 { Some(call.texts(2)?) } else { None };
     let (mut compiled, mut zone_compiled) = (Compiled::new(), Compiled::new());
-    call.map_values::<TimestampMillisecondType>(|row| {
+    let per_second = 10i64.pow(stored_digits(call));
+    instants(call, |row| {
         let pattern = patterns.as_ref().map(|patterns| patterns.get(row));
         let zone = zones.as_ref().map_or(Some("UTC"), |zones| zones.get(row));
         let (Some(text), Some(zone)) = (texts.get(row), zone) else { return Ok(None) };
         if pattern == Some(None) {
             return Ok(None);
         }
-        let zone = *zone_compiled.get(zone, |name| zone_named(call, name))?;
-        let reading = read_text(call, &mut compiled, text, pattern.flatten())?;
-        Ok(reading.map(|reading| local_to_instant_ms(zone, reading_to_ms(reading))))
+        let unknown = |name: &str| call.bad_value(&name, &"unknown time zone");
+        let zone = *zone_compiled.get(zone, |name| Zone::parse(name).ok_or_else(|| unknown(name)))?;
+        let reading = read_text(&mut compiled, text, pattern.flatten())?;
+        let Some(reading) = reading else {
+            return match pattern {
+                None => Err(call.bad_value(&text, &"it is not a timestamp yyyy-MM-dd HH:mm:ss[.fraction]")),
+                Some(_) => Ok(None),
+            };
+        };
+        let below_ms = reading.1 % 1_000_000 / (1_000_000_000 / per_second).max(1);
+        let ms = zone.local_to_instant_ms(reading_to_ms(reading));
+        Ok(ms.checked_mul(per_second / 1_000).and_then(|units| units.checked_add(below_ms)))
     })
 }
 
@@ -217,9 +321,11 @@ pub(crate) fn unix_timestamp(call: &Call) -> Result<ArrayRef> {
         let pattern = patterns.as_ref().map_or(Some(DEFAULT_PATTERN), |patterns| patterns.get(row));
         let (Some(text), Some(pattern)) = (texts.get(row), pattern) else { return Ok(None) };
         let pattern = compiled.get(pattern, |pattern| compile(call, pattern, Dialect::SimpleDateFormat))?;
-        let Some(reading) = pattern.parse(text) else { return Ok(Some(i64::MIN)) };
+        let Some((reading, offset)) = pattern.parse_zoned(text) else { return Ok(Some(i64::MIN)) };
+        let local = reading_to_ms(reading);
+        let instant = offset.map_or_else(|| local_to_instant_ms(zone, local), |offset| local - offset);
         // Java divides towards zero.
-        Ok(Some(local_to_instant_ms(zone, reading_to_ms(reading)) / 1_000))
+        Ok(Some(instant / 1_000))
     })
 }
 
@@ -242,7 +348,8 @@ pub(crate) fn from_unixtime(call: &Call) -> Result<ArrayRef> {
         let pattern = compiled.get(pattern, |pattern| compile(call, pattern, Dialect::SimpleDateFormat))?;
         let ms = value.checked_mul(1_000).filter(|ms| ms.unsigned_abs() < 1 << 53);
         let ms = ms.ok_or_else(|| call.bad_value(&value, &"the time is out of range"))?;
-        pattern.write(reading_of_units(ms + zone_offset_ms(zone, ms), 1_000), out);
+        let reading = pattern.has_zone().then(|| ZoneReading::new(zone, ms));
+        pattern.write(reading_of_units(ms + zone_offset_ms(zone, ms), 1_000), reading.as_ref(), out);
         Ok(true)
     })
 }
@@ -262,11 +369,11 @@ pub(crate) fn convert_tz(call: &Call) -> Result<ArrayRef> {
         let (Some(text), Some(from), Some(to)) = (texts.get(row), froms.get(row), tos.get(row)) else {
             return Ok(false);
         };
-        let from = *from_compiled.get(from, |name| zone_named(call, name))?;
-        let to = *to_compiled.get(to, |name| zone_named(call, name))?;
+        let from = *from_compiled.get(from, |name| Ok(Zone::of(name)))?;
+        let to = *to_compiled.get(to, |name| Ok(Zone::of(name)))?;
         let Some(reading) = pattern.parse(text) else { return Ok(false) };
-        let instant = local_to_instant_ms(from, reading_to_ms(reading));
-        pattern.write(reading_of_units(instant + zone_offset_ms(to, instant), 1_000), out);
+        let instant = from.local_to_instant_ms(reading_to_ms(reading));
+        pattern.write(reading_of_units(instant + to.offset_ms(instant), 1_000), None, out);
         Ok(true)
     })
 }

@@ -71,6 +71,15 @@ pub(crate) fn extract(call: &Call) -> Result<ArrayRef> {
         IntervalYearMonth | IntervalDayTime => return of_interval(call, source, field),
         _ => {}
     }
+    let of_day = matches!(
+        field,
+        Field::Unit(
+            Unit::Hour | Unit::Minute | Unit::Second | Unit::Millisecond | Unit::Microsecond | Unit::Nanosecond
+        )
+    );
+    if matches!(call.types[source].logical, Time(_)) && !of_day {
+        return Err(call.bad_value(&call.types[source], &"a time of day has no date"));
+    }
     if let Field::Unit(unit @ (Unit::Microsecond | Unit::Nanosecond)) = field {
         return below_millisecond(call, source, unit);
     }

@@ -3,6 +3,7 @@
 //! DATE_FORMAT and TO_TIMESTAMP use the rules of `DateTimeFormatter`, the UNIX time functions and TO_DATE those of the
 //! older `SimpleDateFormat`; the two differ in some letters and in how strictly they read.
 
+use super::zone::ZoneReading;
 use base::text::{civil_from_days, days_from_civil};
 use std::fmt::Write;
 
@@ -18,7 +19,12 @@ pub(crate) enum Dialect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item {
     Literal(String),
-    Field { letter: char, count: usize },
+    Field {
+        letter: char,
+        count: usize,
+    },
+    /// What may be missing when a text is read.
+    Optional(Vec<Item>),
 }
 
 /// A compiled pattern.
@@ -51,6 +57,8 @@ impl Pattern {
     /// Compiles a pattern; the error is the reason.
     pub fn compile(text: &str, dialect: Dialect) -> Result<Pattern, String> {
         let mut items: Vec<Item> = Vec::new();
+        // The items before each bracket that is open.
+        let mut outer: Vec<Vec<Item>> = Vec::new();
         let mut chars = text.chars().peekable();
         let literal = |items: &mut Vec<Item>, c: char| match items.last_mut() {
             Some(Item::Literal(text)) => text.push(c),
@@ -77,19 +85,29 @@ impl Pattern {
                 }
                 Self::check(c, count, dialect)?;
                 items.push(Item::Field { letter: c, count });
-            } else if matches!(c, '[' | ']' | '{' | '}' | '#') && dialect == Dialect::DateTimeFormatter {
+            } else if c == '[' && dialect == Dialect::DateTimeFormatter {
+                outer.push(std::mem::take(&mut items));
+            } else if c == ']' && dialect == Dialect::DateTimeFormatter {
+                let before = outer.pop().ok_or("a bracket is not open")?;
+                let inside = std::mem::replace(&mut items, before);
+                items.push(Item::Optional(inside));
+            } else if matches!(c, '{' | '}' | '#') && dialect == Dialect::DateTimeFormatter {
                 return Err(format!("'{c}' in a date pattern is not supported"));
             } else {
                 literal(&mut items, c);
             }
+        }
+        while let Some(before) = outer.pop() {
+            let inside = std::mem::replace(&mut items, before);
+            items.push(Item::Optional(inside));
         }
         Ok(Pattern { items, dialect })
     }
 
     fn check(letter: char, count: usize, dialect: Dialect) -> Result<(), String> {
         let known = match dialect {
-            Dialect::DateTimeFormatter => "GyuYMLdDEecaHhKkmsSAnNQqwF",
-            Dialect::SimpleDateFormat => "GyuYMLdDEaHhKkmsSwF",
+            Dialect::DateTimeFormatter => "GyuYMLdDEecaHhKkmsSAnNQqwWFzZX",
+            Dialect::SimpleDateFormat => "GyuYMLdDEaHhKkmsSwWFzZX",
         };
         let numeric_max = if matches!(letter, 'd' | 'H' | 'h' | 'K' | 'k' | 'm' | 's' | 'w') { 2 } else { 19 };
         if !known.contains(letter) {
@@ -101,16 +119,36 @@ impl Pattern {
         Ok(())
     }
 
-    /// Appends a wall-clock reading.
-    pub fn write(&self, (days, nanos): Reading, out: &mut String) {
+    /// Whether writing needs a zone.
+    pub fn has_zone(&self) -> bool {
+        fn any(items: &[Item]) -> bool {
+            items.iter().any(|item| match item {
+                Item::Field { letter, .. } => matches!(letter, 'z' | 'Z' | 'X'),
+                Item::Optional(items) => any(items),
+                Item::Literal(_) => false,
+            })
+        }
+        any(&self.items)
+    }
+
+    /// Appends a wall-clock reading; without a zone its letters write nothing.
+    pub fn write(&self, reading: Reading, zone: Option<&ZoneReading>, out: &mut String) {
+        self.write_items(&self.items, reading, zone, out);
+    }
+
+    fn write_items(&self, items: &[Item], (days, nanos): Reading, zone: Option<&ZoneReading>, out: &mut String) {
         let (year, month, day) = civil_from_days(days);
         let seconds = nanos / 1_000_000_000;
         let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
         let fraction = nanos % 1_000_000_000;
-        for item in &self.items {
+        for item in items {
             let (letter, count) = match item {
                 Item::Literal(text) => {
                     out.push_str(text);
+                    continue;
+                }
+                Item::Optional(items) => {
+                    self.write_items(items, (days, nanos), zone, out);
                     continue;
                 }
                 Item::Field { letter, count } => (*letter, *count),
@@ -139,9 +177,14 @@ impl Pattern {
                 }
                 'd' => padded(out, i64::from(day), count),
                 'D' => padded(out, days - days_from_civil(year, 1, 1) + 1, count),
-                'F' => {
-                    padded(out, i64::from((day - 1) / 7) + i64::from(self.dialect == Dialect::SimpleDateFormat), count)
+                // The place in a row of seven days, or which such weekday of its month it is.
+                'F' if self.dialect == Dialect::DateTimeFormatter => padded(out, i64::from((day - 1) % 7 + 1), count),
+                'F' => padded(out, i64::from((day - 1) / 7 + 1), count),
+                'W' => {
+                    let first_weekday = (days - i64::from(day) + 5).rem_euclid(7);
+                    padded(out, (i64::from(day) - 1 + first_weekday) / 7 + 1, count);
                 }
+                'z' | 'Z' | 'X' => push_zone(out, letter, count, zone),
                 'w' => padded(out, week_of_year(days).1, count),
                 'E' | 'e' | 'c' => {
                     let weekday = (days + 4).rem_euclid(7);
@@ -167,6 +210,25 @@ impl Pattern {
             }
         }
     }
+}
+
+fn push_zone(out: &mut String, letter: char, count: usize, zone: Option<&ZoneReading>) {
+    let Some(zone) = zone else { return };
+    if letter == 'z' {
+        out.push_str(if zone.name == "UTC" && count > 3 { "Coordinated Universal Time" } else { &zone.name });
+        return;
+    }
+    if letter == 'X' && zone.offset_ms == 0 {
+        out.push('Z');
+        return;
+    }
+    let minutes = zone.offset_ms.abs() / 60_000;
+    let sign = if zone.offset_ms < 0 { '-' } else { '+' };
+    let _ = match (letter, count) {
+        ('X', 1) => write!(out, "{sign}{:02}", minutes / 60),
+        ('X', 3) => write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60),
+        _ => write!(out, "{sign}{:02}{:02}", minutes / 60, minutes % 60),
+    };
 }
 
 fn padded(out: &mut String, value: i64, width: usize) {

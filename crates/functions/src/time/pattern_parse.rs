@@ -1,6 +1,7 @@
 //! Reading text with Java's date patterns.
 
 use super::pattern::{DAYS, Dialect, Item, MONTHS, Pattern, Reading};
+use super::zone::read_zone;
 use base::text::{days_from_civil, days_of_month};
 
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -19,11 +20,20 @@ struct Fields {
     minute: i64,
     second: i64,
     nanos: i64,
+    /// Sunday is 0.
+    weekday: Option<usize>,
+    /// What the text's zone adds to an instant.
+    offset_ms: Option<i64>,
 }
 
 impl Pattern {
     /// Reads a wall-clock reading; `None` if the text does not fit.
     pub fn parse(&self, text: &str) -> Option<Reading> {
+        self.parse_zoned(text).map(|(reading, _)| reading)
+    }
+
+    /// As [`Pattern::parse`], with the offset of the zone that the text names.
+    pub fn parse_zoned(&self, text: &str) -> Option<(Reading, Option<i64>)> {
         let mut fields = Fields {
             year: 1970,
             month: 1,
@@ -35,24 +45,39 @@ impl Pattern {
             minute: 0,
             second: 0,
             nanos: 0,
+            weekday: None,
+            offset_ms: None,
         };
+        let rest = self.items(&self.items, &mut fields, text)?;
+        let reading = match self.dialect {
+            Dialect::DateTimeFormatter if !rest.is_empty() => return None,
+            Dialect::DateTimeFormatter => fields.resolve_smart()?,
+            // What follows is ignored.
+            Dialect::SimpleDateFormat => fields.resolve_lenient(),
+        };
+        Some((reading, fields.offset_ms))
+    }
+
+    /// Reads items one after the other; what is left of the text.
+    fn items<'a>(&self, items: &[Item], fields: &mut Fields, text: &'a str) -> Option<&'a str> {
         let mut rest = text;
-        for (index, item) in self.items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             match item {
                 Item::Literal(literal) => rest = rest.strip_prefix(literal.as_str())?,
+                Item::Optional(inside) => {
+                    let mut tried = *fields;
+                    if let Some(after) = self.items(inside, &mut tried, rest) {
+                        (*fields, rest) = (tried, after);
+                    }
+                }
                 Item::Field { letter, count } => {
-                    let next_is_number = matches!(self.items.get(index + 1), Some(Item::Field { letter, count })
-                        if !(matches!(letter, 'G' | 'a' | 'E') || *letter == 'M' && *count > 2));
-                    rest = self.field(&mut fields, *letter, *count, rest, next_is_number)?;
+                    let next_is_number = matches!(items.get(index + 1), Some(Item::Field { letter, count })
+                        if !(matches!(letter, 'G' | 'a' | 'E' | 'z' | 'Z' | 'X') || *letter == 'M' && *count > 2));
+                    rest = self.field(fields, *letter, *count, rest, next_is_number)?;
                 }
             }
         }
-        match self.dialect {
-            Dialect::DateTimeFormatter if !rest.is_empty() => None,
-            Dialect::DateTimeFormatter => fields.resolve_smart(),
-            // What follows is ignored.
-            Dialect::SimpleDateFormat => Some(fields.resolve_lenient()),
-        }
+        Some(rest)
     }
 
     fn field<'a>(
@@ -72,7 +97,16 @@ impl Pattern {
                 fields.afternoon = matches("PM");
                 return (fields.afternoon || matches("AM")).then(|| &text[2..]);
             }
-            'E' => return name(text, &DAYS, count, simple).map(|(_, rest)| rest),
+            'E' => {
+                let (weekday, rest) = name(text, &DAYS, count, simple)?;
+                fields.weekday = Some(weekday);
+                return Some(rest);
+            }
+            'z' | 'Z' | 'X' => {
+                let (offset_ms, rest) = read_zone(text, letter)?;
+                fields.offset_ms = Some(offset_ms);
+                return Some(rest);
+            }
             'M' | 'L' if count > 2 => {
                 let (index, rest) = name(text, &MONTHS, count, simple)?;
                 fields.month = index as i64 + 1;
@@ -115,6 +149,7 @@ fn name<'a>(text: &'a str, names: &[&str], count: usize, simple: bool) -> Option
 impl Fields {
     fn set(&mut self, letter: char, count: usize, digits: usize, value: i64, simple: bool) -> Option<()> {
         match letter {
+            'Y' | 'Q' | 'q' => {}
             'y' | 'u' if simple && letter == 'u' => {}
             'y' | 'u' => {
                 self.year = match (count, digits) {
@@ -139,7 +174,7 @@ impl Fields {
             'A' => self.set_time(value.checked_mul(1_000_000)?)?,
             'N' => self.set_time(value)?,
             // The day follows from the date; SimpleDateFormat ignores it too when a date is there.
-            'F' | 'w' | 'e' | 'c' => {}
+            'F' | 'w' | 'W' | 'e' | 'c' => {}
             _ => return None,
         }
         Some(())
@@ -163,7 +198,12 @@ impl Fields {
 
     /// Values out of range do not fit, but a day after the end of its month becomes the last one.
     fn resolve_smart(self) -> Option<Reading> {
-        let hour = self.hour_of_day();
+        let mut hour = self.hour_of_day();
+        // 24:00 is the midnight after the day.
+        let next_day = hour == 24 && self.minute == 0 && self.second == 0 && self.nanos == 0;
+        if next_day {
+            hour = 0;
+        }
         if !(1..=12).contains(&self.month)
             || !(1..=31).contains(&self.day)
             || !(0..24).contains(&hour)
@@ -184,6 +224,10 @@ impl Fields {
                 days_from_civil(self.year, month, day as u32)
             }
         };
+        if self.weekday.is_some_and(|weekday| weekday as i64 != (days + 4).rem_euclid(7)) {
+            return None;
+        }
+        let days = days + i64::from(next_day);
         Some((days, ((hour * 60 + self.minute) * 60 + self.second) * 1_000_000_000 + self.nanos))
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn add_result(signature: &Signature) -> Result<SqlType> {
     let below_day = unit.ms().is_none_or(|ms| ms < DAY_MS) && unit.months().is_none();
     let logical = match signature.logical(2) {
         // A date with an hour added has a time of day.
-        Date if below_day => Timestamp(if unit == Unit::Millisecond { 3 } else { 0 }),
+        Date if below_day => Timestamp(6),
         Timestamp(p) if unit == Unit::Millisecond => Timestamp(*p.max(&3)),
         TimestampLtz(p) if unit == Unit::Millisecond => TimestampLtz(*p.max(&3)),
         other => other.clone(),
@@ -55,8 +55,13 @@ pub(crate) fn add(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn difference_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(3..=3)?;
     unit(signature)?;
-    signature.check(1, is_point)?;
-    signature.check(2, is_point)?;
+    let times = [1, 2].iter().filter(|index| matches!(signature.logical(**index), Time(_))).count();
+    let instants = [1, 2].iter().filter(|index| matches!(signature.logical(**index), TimestampLtz(_))).count();
+    if times == 1 || instants == 1 && !signature.types().iter().any(|t| t.logical == LogicalType::Null) {
+        return Err(signature.error_because("both are times of day, both are TIMESTAMP_LTZ, or none of them"));
+    }
+    signature.check(1, |logical| is_point(logical) || matches!(logical, Time(_)))?;
+    signature.check(2, |logical| is_point(logical) || matches!(logical, Time(_)))?;
     signature.strict(Int)
 }
 
@@ -80,7 +85,13 @@ fn months_between(from: i64, to: i64) -> i64 {
 pub(crate) fn difference(call: &Call) -> Result<ArrayRef> {
     let name = call.constant_text(0).unwrap_or_default();
     let unit = Unit::parse(name).ok_or_else(|| call.bad_value(&name, &"the unit is unknown"))?;
-    let (from, to) = (local_ms(call, 1)?, local_ms(call, 2)?);
+    // Instants are apart what a clock that is never changed shows.
+    let instants = unit.months().is_none() && matches!(call.types[1].logical, TimestampLtz(_));
+    let read = |index: usize| match instants && matches!(call.types[index].logical, TimestampLtz(_)) {
+        true => base::time::epoch_ms(&call.full(index)?),
+        false => local_ms(call, index),
+    };
+    let (from, to) = (read(1)?, read(2)?);
     call.map_values::<Int32Type>(|row| {
         if from.is_null(row) || to.is_null(row) {
             return Ok(None);

@@ -333,3 +333,176 @@ fn t16b_a_window_over_an_ordinary_column_names_the_line_to_add() {
         "add to CREATE TABLE kafka_ods_orders: WATERMARK FOR create_time AS create_time - INTERVAL '5' SECOND",
     ]);
 }
+
+/// Accepted, and without a word about it.
+#[track_caller]
+fn accepted(sql: &str) -> Ran {
+    let ran = explain(sql).exits(0);
+    assert!(!ran.err.contains("warning["), "{}", ran.err);
+    ran
+}
+
+#[test]
+fn t13_both_missing_watermarks_are_told_at_once() {
+    let sql = include_str!("../data/traps/T13.sql");
+    let ran = explain(sql).exits(2).says(&[
+        "fact_orders",
+        "dim_user",
+        "add to CREATE TABLE fact_orders: WATERMARK FOR order_time AS order_time - INTERVAL '5' SECOND",
+        "add to CREATE TABLE dim_user: WATERMARK FOR update_time AS update_time - INTERVAL '5' SECOND",
+        "trap.sql:",
+    ]);
+    assert_eq!(ran.err.matches("error[").count(), 1, "{}", ran.err);
+    assert!(explain_in_chinese(sql).contains("无法以 FOR SYSTEM_TIME AS OF o.order_time 关联表 dim_user"));
+    let unkeyed = sql.replace("'upsert-kafka'", "'kafka'").replace(", PRIMARY KEY (user_id) NOT ENFORCED", "");
+    let unkeyed = unkeyed.replace("'key.format' = 'json', 'value.format'", "'format'");
+    explain(&unkeyed).exits(2).says(&["table dim_user has no PRIMARY KEY", "has no WATERMARK for update_time"]);
+}
+
+#[test]
+fn t15_t17_and_n19_a_window_tells_its_end_and_no_conflict_clause_is_needed() {
+    for (sql, key) in [
+        (include_str!("../data/traps/T15.sql"), "key: (item_id, window_start) is a key of the query"),
+        (include_str!("../data/traps/N19.sql"), "key: (window_start, window_end) is a key of the query"),
+    ] {
+        let ran = explain(sql).exits(0);
+        assert!(ran.out.contains(key), "no {key:?} in: {}", ran.out);
+    }
+    let sql = include_str!("../data/traps/N19.sql");
+    let without = sql.replace(" ON CONFLICT DO DEDUPLICATE", "");
+    assert_ne!(sql, without);
+    assert_eq!(explain(sql).exits(0).out, accepted(&without).out);
+    let strict = format!("SET 'table.exec.sink.require-on-conflict' = 'false';\n{without}");
+    assert_eq!(explain(&strict).exits(0).out, accepted(&without).out);
+    let ran = explain(include_str!("../data/traps/T17.sql")).exits(0);
+    assert!(!ran.out.contains("Materialize"), "{}", ran.out);
+}
+
+#[test]
+fn t21a_a_date_that_is_no_column_is_answered_with_its_expression() {
+    let sql = include_str!("../data/traps/T21a.sql");
+    let ran = explain(sql).exits(2).says(&[
+        "column dt does not exist",
+        "dws_city_gmv",
+        "CAST(window_start AS DATE)",
+        "window_start, window_end, city, order_cnt, gmv, uv",
+    ]);
+    assert_eq!(ran.err.matches("error[").count(), 1, "{}", ran.err);
+    assert!(explain_in_chinese(sql).contains("列 dt 不存在"));
+}
+
+#[test]
+fn n5_n6_n11_tables_that_nobody_defined_are_answered_with_their_definition() {
+    let sql = "SELECT o.item_id, i.category, SUM(o.amount) FROM ods_orders AS o
+        JOIN ice.lakehouse.dim_item AS i ON o.item_id = i.item_id WHERE o.order_status = 'PAID' GROUP BY o.item_id, i.category;";
+    explain(sql).exits(2).says(&[
+        "table or view ods_orders does not exist",
+        "CREATE TABLE ods_orders (\n",
+        "item_id BIGINT",
+        "amount DECIMAL(10, 2)",
+        "order_status STRING",
+        ") WITH ('connector' = '...');",
+        "catalog ice of table ice.lakehouse.dim_item does not exist",
+        "CREATE CATALOG ice WITH ('type' = '...');",
+        "CREATE TABLE ice.lakehouse.dim_item (",
+        "category STRING",
+    ]);
+    assert!(explain_in_chinese(sql).contains("表 ice.lakehouse.dim_item 的 catalog ice 不存在"));
+    explain(
+        "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(click_time), INTERVAL '1' MINUTE))
+         GROUP BY window_start, window_end;",
+    )
+    .exits(2)
+    .says(&["click_time TIMESTAMP(3)", "WATERMARK FOR click_time AS click_time - INTERVAL '5' SECOND"]);
+    let tables = "CREATE TABLE ods_order (id BIGINT) WITH ('connector' = 'datagen');";
+    explain(&format!("{tables} SELECT id FROM ods_orders;")).exits(2).says(&["did you mean ods_order?", "id BIGINT"]);
+    explain(&format!("{tables} SELECT id FROM nodb.t;"))
+        .exits(2)
+        .says(&["database nodb of table nodb.t", "CREATE DATABASE IF NOT EXISTS default_catalog.nodb"]);
+}
+
+#[test]
+fn n20_only_instants_are_shown_in_the_session_time_zone() {
+    let program = Program::new();
+    let sql = include_str!("../data/traps/N20.sql");
+    let shown = |sql: &str| program.run_script(sql).exits(0).out;
+    let shanghai = shown(sql);
+    assert!(shanghai.contains("2024-11-20 15:00:00,") || shanghai.contains("2024-11-20 15:00:00 "), "{shanghai}");
+    assert!(shanghai.contains("2024-11-20 15:00:00.000"), "{shanghai}");
+    assert!(shown(&sql.replace("Asia/Shanghai", "UTC")).contains("2024-11-20 07:00:00.000"));
+}
+
+#[test]
+fn n23_null_for_a_key_is_refused_before_anything_runs() {
+    let sql = include_str!("../data/traps/N23.sql");
+    explain(sql).exits(2).says(&["city", "PRIMARY KEY", "NULL", "table.exec.sink.not-null-enforcer", "COALESCE(city,"]);
+    assert!(explain_in_chinese(sql).contains("每一行都会写入 NULL"));
+    accepted(&format!("SET 'table.exec.sink.not-null-enforcer' = 'DROP';\n{sql}"));
+}
+
+#[test]
+fn n24_date_of_a_timestamp_is_a_cast() {
+    let ran = accepted(include_str!("../data/traps/N24.sql"));
+    assert!(ran.out.contains("groupBy=[DATE(order_time)]"), "{}", ran.out);
+}
+
+#[test]
+fn all_names_that_are_wrong_are_told_at_once() {
+    let tables = "CREATE TABLE a (id INT, name STRING, price DECIMAL(10, 2)) WITH ('connector' = 'datagen');
+        CREATE TABLE b (id INT, label STRING) WITH ('connector' = 'datagen');\n";
+    let told = |sql: &str, words: &[&str], errors: usize| {
+        let ran = explain(&format!("{tables}{sql}")).exits(2).says(words);
+        assert_eq!(ran.err.matches("error[").count(), errors, "{}", ran.err);
+    };
+    told(
+        "SELECT nmae, prise + 1, UPER(name) FROM a WHERE labl = 'x';",
+        &["column nmae", "did you mean name?", "column prise", "did you mean price?", "UPER", "UPPER", "column labl"],
+        4,
+    );
+    told("SELECT id FROM a JOIN b ON a.id = b.id;", &["column id is ambiguous", "a.id, b.id"], 1);
+    told("SELECT x.id, bb.label FROM a AS x JOIN b ON x.id = b.id;", &["bb in bb.label", "x, b"], 1);
+    told("SELECT name + 1, UPPER(name, name) FROM a WHERE price;", &["UPPER", "WHERE"], 3);
+    told("SELECT Name FROM A;", &["table or view A", "did you mean a"], 1);
+    told("SELECT name, COUNT(*) FROM a GROUP BY 1;", &["GROUP BY name"], 1);
+    told(
+        "SELECT UPPER(name) AS n, COUNT(*) AS c FROM a GROUP BY n HAVING c > 1;",
+        &["GROUP BY UPPER(name)", "HAVING COUNT(*)"],
+        2,
+    );
+    told("SELECT id, name FROM a UNION ALL SELECT id FROM b;", &["2 and 1 columns"], 1);
+}
+
+#[test]
+fn values_that_change_when_computed_again_are_told() {
+    let sql = "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'datagen');
+        CREATE TABLE s (c BIGINT, day_of DATE) WITH ('connector' = 'print');
+        INSERT INTO s SELECT SUM(n), d FROM (SELECT COUNT(*) AS n, CURRENT_DATE AS d, k FROM t GROUP BY k) GROUP BY d;";
+    explain(sql).exits(0).says(&["warning[HW-P524]", "an aggregate", "TRY_RESOLVE"]);
+    let strict = format!("SET 'table.optimizer.non-deterministic-update.strategy' = 'TRY_RESOLVE';\n{sql}");
+    explain(&strict).exits(2).says(&["HW-P524"]);
+    accepted(
+        "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'datagen');
+        CREATE TABLE s (k STRING, c BIGINT, u STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'jdbc',
+            'url' = 'jdbc:mysql://${MYSQL_HOST}:${MYSQL_PORT}/bi', 'table-name' = 'r');
+        INSERT INTO s SELECT k, COUNT(*), UUID() FROM t GROUP BY k;",
+    );
+}
+
+#[test]
+fn plans_as_json_cost_and_advice() {
+    let program = Program::new();
+    program.write("trap.sql", include_str!("../data/traps/T25.sql"));
+    let ran = program.run(&with_variables(&["explain", "trap.sql", "--json"])).exits(0);
+    let (_, json) = ran.out.split_once("{").expect("a document");
+    let document: serde_json::Value = serde_json::from_str(&format!("{{{json}")).expect("JSON");
+    assert!(document["jobs"].is_array(), "{document}");
+    program.write("plain.sql", include_str!("../data/scenarios/minute_gmv.sql"));
+    let ran = program.run(&with_variables(&["explain", "plain.sql", "--json"])).exits(0);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let nodes = document["jobs"][0]["plan"]["nodes"].as_array().expect("nodes");
+    assert!(nodes.iter().any(|node| node["pact"] == "Data Sink"), "{document}");
+    let ran = program.run(&with_variables(&["explain", "plain.sql", "--cost", "--advice"])).exits(0);
+    for part in ["cost: rows=[", "== advice =="] {
+        assert!(ran.out.contains(part), "no {part:?} in: {}", ran.out);
+    }
+}

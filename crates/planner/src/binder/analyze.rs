@@ -3,7 +3,7 @@
 use super::coerce::{coerce_expression, coerce_union, sql_type_of};
 use super::markers::{WindowPart, as_window_marker};
 use super::windows::{check_multiple, interval_ms, plain_sql};
-use crate::bridge::external;
+use crate::bridge::{aggregate_udf, external, flink_aggregate};
 use crate::codes;
 use crate::literal::as_literal;
 use crate::nodes::{WINDOW_COLUMNS, WindowTableNode};
@@ -50,6 +50,7 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
         LogicalPlan::Filter(_) => Some("WHERE"),
         _ => None,
     };
+    let in_groups = has_groups(&plan);
     let preserver = NamePreserver::new(&plan);
     let plan = plan
         .map_expressions(|expr| {
@@ -57,7 +58,8 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
             let expr = replace_literals(expr)?.data;
             let coerced = coerce_expression(expr, &schema, functions)?;
             check_types(&coerced.data, condition, &schema)?;
-            Ok(Transformed::yes(name.restore(coerced.data)))
+            let typed = if in_groups { type_in_groups(coerced.data)? } else { coerced.data };
+            Ok(Transformed::yes(name.restore(typed)))
         })?
         .data
         .recompute_schema()?;
@@ -65,6 +67,32 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
         LogicalPlan::Aggregate(aggregate) => group_window(aggregate),
         other => Ok(other),
     }
+}
+
+/// Whether each row of an aggregate stands for at least one row of its input: GROUP BY with keys in every grouping set.
+fn has_groups(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => {
+            !aggregate.group_expr.is_empty()
+                && !aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Aggregates without FILTER of arguments that are NOT NULL are NOT NULL in a group.
+fn type_in_groups(expr: Expr) -> Result<Expr> {
+    let typed = expr.transform_up(|expr| match expr {
+        Expr::AggregateFunction(mut call) if call.params.filter.is_none() => {
+            let Some(function) = flink_aggregate(&call.func) else {
+                return Ok(Transformed::no(Expr::AggregateFunction(call)));
+            };
+            call.func = aggregate_udf(functions::grouped(function.clone()));
+            Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(typed.data)
 }
 
 /// Types that DataFusion does not ask for: conditions and FILTER clauses.

@@ -1,7 +1,7 @@
 //! Common types: the branches of CASE, the items of IN, the inputs of UNION, the cells of VALUES.
 
 use crate::bridge::{external, scalar_udf};
-use crate::cast::CastFunction;
+use crate::cast::{CAST_PREFIX, CastFunction};
 use crate::codes;
 use base::function::FunctionContext;
 use base::types::TYPE_KEY;
@@ -9,7 +9,7 @@ use base::{Error, LogicalType, SqlType};
 use datafusion_common::metadata::FieldMetadata;
 use datafusion_common::tree_node::{Transformed, TreeNode};
 use datafusion_common::{Column, DFSchema, Result, ScalarValue};
-use datafusion_expr::expr::{Case, InList};
+use datafusion_expr::expr::{Case, InList, ScalarFunction};
 use datafusion_expr::logical_plan::{LogicalPlan, Projection, Union};
 use datafusion_expr::{Expr, ExprSchemable};
 use std::collections::BTreeMap;
@@ -75,6 +75,7 @@ pub fn cast_to(expr: Expr, from: &SqlType, to: &SqlType, functions: &FunctionCon
 /// Gives CASE and IN one type each, and checks that NOT and IS TRUE are asked of conditions.
 pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
     expr.transform_up(|expr| match expr {
+        Expr::ScalarFunction(call) => Ok(exact_through_float(call)),
         Expr::Case(case) => coerce_case(case, schema, functions),
         Expr::InList(list) => coerce_in(list, schema, functions),
         Expr::Not(ref operand) => check_boolean(operand, "NOT", schema).map(|()| Transformed::no(expr)),
@@ -86,6 +87,24 @@ pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionCont
         | Expr::IsNotUnknown(ref operand) => check_boolean(operand, "IS TRUE", schema).map(|()| Transformed::no(expr)),
         other => Ok(Transformed::no(other)),
     })
+}
+
+/// `CAST(CAST(0.1 AS FLOAT) AS DOUBLE)` is 0.1: the digits of a literal survive a cast to FLOAT until they are a value.
+/// Of a column, the digits that FLOAT lost are gone.
+fn exact_through_float(mut call: ScalarFunction) -> Transformed<Expr> {
+    let target = |name: &str| name.strip_prefix(CAST_PREFIX).and_then(|name| name.parse::<SqlType>().ok());
+    let is_wider = target(call.func.name())
+        .is_some_and(|target| matches!(target.logical, LogicalType::Double | LogicalType::Decimal { .. }));
+    if is_wider
+        && let [Expr::ScalarFunction(inner)] = call.args.as_slice()
+        && target(inner.func.name()).is_some_and(|target| target.logical == LogicalType::Float)
+        && let [Expr::Literal(value, _)] = inner.args.as_slice()
+        && (value.data_type().is_numeric() && !value.is_null())
+    {
+        call.args = inner.args.clone();
+        return Transformed::yes(Expr::ScalarFunction(call));
+    }
+    Transformed::no(Expr::ScalarFunction(call))
 }
 
 fn check_boolean(operand: &Expr, clause: &'static str, schema: &DFSchema) -> Result<()> {

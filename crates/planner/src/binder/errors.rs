@@ -1,5 +1,6 @@
 //! DataFusion's binding errors as ours, with the place of the name that they are about.
 
+use super::codes as own;
 use super::positions::{Places, Positions, locate};
 use super::provider::plain_error;
 use super::rewrite::GROUP_WINDOWS;
@@ -105,21 +106,20 @@ fn not_grouped(text: &str) -> Option<String> {
 
 fn schema_error(error: &SchemaError, scene: &Scene<'_>) -> Error {
     match error {
-        SchemaError::FieldNotFound { field, valid_fields } => unknown_column(field, valid_fields, scene),
+        SchemaError::FieldNotFound { field, valid_fields } => unknown_field(field, valid_fields, scene),
         SchemaError::AmbiguousReference { field } => {
-            let error = Error::new(&codes::AMBIGUOUS_COLUMN, &[("name", &field.name)]);
+            let candidates = format!("t.{}", field.name);
+            let error = Error::new(&codes::AMBIGUOUS_COLUMN, &[("name", &field.name), ("candidates", &candidates)]);
             at_column(error, None, &field.name, scene)
         }
         other => Error::new(&codes::BIND, &[("reason", other)]),
     }
 }
 
-fn unknown_column(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error {
+fn unknown_field(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error {
     let hidden = scene.hidden_aliases.iter().find(|(alias, ..)| *alias == column.name && column.relation.is_none());
     if let Some((alias, clause, expression, span)) = hidden {
-        let error =
-            Error::new(&codes::GROUP_BY_ALIAS, &[("clause", clause), ("name", alias), ("expression", expression)]);
-        return locate(error, scene.positions, *span);
+        return locate(hidden_alias(clause, alias, expression), scene.positions, *span);
     }
     let qualifier = column.relation.as_ref().map(|relation| relation.table().to_string());
     let mut names: Vec<&str> = Vec::new();
@@ -128,28 +128,74 @@ fn unknown_column(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error
             names.push(&valid.name);
         }
     }
-    let near = nearest(&column.name, names.iter().copied());
-    let shown = match &qualifier {
-        Some(table) => format!("{table}.{}", column.name),
-        None => column.name.clone(),
-    };
-    let columns = names.join(", ");
-    let error = if let Some(error) = message_value(&column.name, scene) {
-        error
-    } else if near.is_empty() {
-        Error::new(&codes::UNKNOWN_COLUMN_LIST, &[("name", &shown), ("columns", &columns)])
-    } else {
-        Error::new(&codes::UNKNOWN_COLUMN, &[("name", &shown), ("nearest", &near.join(", ")), ("columns", &columns)])
-    };
+    let error = unknown_column(qualifier.as_deref(), &column.name, &names, scene.tables);
     at_column(error, qualifier.as_deref(), &column.name, scene)
 }
 
+/// GROUP BY or HAVING with an alias of SELECT.
+pub fn hidden_alias(clause: &str, alias: &str, expression: &str) -> Error {
+    Error::new(&codes::GROUP_BY_ALIAS, &[("clause", &clause), ("name", &alias), ("expression", &expression)])
+}
+
+/// A column that none of `tables` has; `names` are the columns that could be meant.
+pub fn unknown_column(qualifier: Option<&str>, name: &str, names: &[&str], tables: &[Arc<CatalogTable>]) -> Error {
+    if let Some(error) = message_value(name, tables) {
+        return error;
+    }
+    let shown = match qualifier {
+        Some(table) => format!("{table}.{name}"),
+        None => name.to_string(),
+    };
+    let columns = names.join(", ");
+    let near = nearest(name, names.iter().copied());
+    if near.is_empty() {
+        if let Some((table, source, expression)) = derived(qualifier, name, tables) {
+            return Error::new(
+                &own::UNKNOWN_COLUMN_EXPRESSION,
+                &[
+                    ("name", &shown),
+                    ("bare", &name),
+                    ("table", &table),
+                    ("nearest", &source),
+                    ("expression", &expression),
+                    ("columns", &columns),
+                ],
+            );
+        }
+        return Error::new(&codes::UNKNOWN_COLUMN_LIST, &[("name", &shown), ("columns", &columns)]);
+    }
+    Error::new(&codes::UNKNOWN_COLUMN, &[("name", &shown), ("nearest", &near.join(", ")), ("columns", &columns)])
+}
+
+/// Names of parts of a timestamp, and how they are computed.
+const DERIVED_COLUMNS: [(&[&str], &str, &str); 4] = [
+    (&["dt", "date", "day", "ds", "stat_date", "biz_date", "do_date", "p_date"], "CAST(", " AS DATE)"),
+    (&["hour", "hr", "hh", "do_hour"], "DATE_FORMAT(", ", 'HH')"),
+    (&["minute", "do_min"], "DATE_FORMAT(", ", 'HH:mm')"),
+    (&["month", "stat_month"], "DATE_FORMAT(", ", 'yyyy-MM')"),
+];
+
+/// A part of a timestamp that people expect as a column: the table, its timestamp, and the expression.
+fn derived(qualifier: Option<&str>, name: &str, tables: &[Arc<CatalogTable>]) -> Option<(String, String, String)> {
+    let lower = name.to_lowercase();
+    let (_, before, after) = DERIVED_COLUMNS.iter().find(|(names, ..)| names.contains(&lower.as_str()))?;
+    tables.iter().find_map(|table| {
+        let times =
+            table.row.fields().iter().filter(|field| {
+                matches!(field.sql_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_))
+            });
+        let time = times.min_by_key(|field| field.time.is_none())?;
+        let shown = qualifier.map_or_else(|| time.name.clone(), |qualifier| format!("{qualifier}.{}", time.name));
+        Some((table.definition.path.name.clone(), time.name.clone(), format!("{before}{shown}{after}")))
+    })
+}
+
 /// The error for `value` of a table whose rows are messages with a key and a value.
-fn message_value(name: &str, scene: &Scene<'_>) -> Option<Error> {
+fn message_value(name: &str, tables: &[Arc<CatalogTable>]) -> Option<Error> {
     if !name.eq_ignore_ascii_case("value") {
         return None;
     }
-    let table = scene.tables.iter().find(|table| table.factory.name() == "upsert-kafka")?;
+    let table = tables.iter().find(|table| table.factory.name() == "upsert-kafka")?;
     let definition = &table.definition;
     let columns: Vec<&str> = definition.columns.iter().map(|column| column.name.as_str()).collect();
     let option = |key| definition.options.get(key).unwrap_or("...");

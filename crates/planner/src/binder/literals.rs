@@ -1,8 +1,9 @@
 //! Literals of the syntax tree to typed literals: numbers, strings, intervals, dates and times.
 
+use super::rewrite::type_text;
 use crate::codes;
 use crate::literal::Literal;
-use base::{Error, LogicalType, Result};
+use base::{Error, LogicalType, Result, SqlType};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use datafusion_common::ScalarValue;
 use syntax::ast::{DataType, DateTimeField, Expr, Interval, TypedString, UnaryOperator, Value};
@@ -69,7 +70,7 @@ fn binary(text: &str) -> Result<Literal> {
         .then(|| (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect())
         .flatten();
     let bytes = bytes.ok_or_else(|| bad(format!("X'{text}'"), "it takes pairs of hexadecimal digits", "X'0AFF'"))?;
-    let length = bytes.len().max(1) as u32;
+    let length = bytes.len() as u32;
     Ok(Literal::new(
         format!("X'{}'", text.to_uppercase()),
         ScalarValue::Binary(Some(bytes)),
@@ -148,6 +149,63 @@ pub fn interval(interval: &Interval) -> Result<Literal> {
         return Ok(Literal::year_month(months));
     }
     Ok(Literal::day_time(amount * sign))
+}
+
+/// `CAST(5 AS INTERVAL DAY)` and `CAST(INTERVAL '5' DAY AS INT)`: with literals, the number counts the unit that is written.
+/// Of columns it counts months or milliseconds. The result is what replaces the cast, if it is one of these.
+pub fn interval_cast(operand: &Expr, data_type: &DataType) -> Result<Option<Literal>> {
+    let text = type_text(data_type);
+    match operand {
+        Expr::Nested(inner) => interval_cast(inner, data_type),
+        Expr::Value(value) => {
+            let Value::Number(digits, _) = &value.value else { return Ok(None) };
+            let Some(units) = text.trim().to_uppercase().strip_prefix("INTERVAL ").map(str::to_string) else {
+                return Ok(None);
+            };
+            let last = units.rsplit(' ').next().and_then(|unit| unit.split('(').next()).unwrap_or_default();
+            let Some(field) = date_time_field(last) else { return Ok(None) };
+            let value = Box::new(Expr::Value(Value::SingleQuotedString(digits.clone()).into()));
+            let written = Interval {
+                value,
+                leading_field: Some(field),
+                leading_precision: None,
+                last_field: None,
+                fractional_seconds_precision: None,
+            };
+            interval(&written).map(Some)
+        }
+        Expr::Interval(written) if written.last_field.is_none() => {
+            let target = text.parse::<SqlType>()?.logical;
+            let Some(unit) = written.leading_field.as_ref().and_then(unit) else { return Ok(None) };
+            let Some(size) = parse_parts("1", unit, unit) else { return Ok(None) };
+            let amount = match interval(written)?.value {
+                ScalarValue::DurationMillisecond(Some(milliseconds)) => milliseconds / size,
+                ScalarValue::IntervalYearMonth(Some(months)) => i64::from(months) / size,
+                _ => return Ok(None),
+            };
+            let value = match target {
+                LogicalType::TinyInt => ScalarValue::Int8(Some(amount as i8)),
+                LogicalType::SmallInt => ScalarValue::Int16(Some(amount as i16)),
+                LogicalType::Int => ScalarValue::Int32(Some(amount as i32)),
+                LogicalType::BigInt => ScalarValue::Int64(Some(amount)),
+                _ => return Ok(None),
+            };
+            Ok(Some(Literal::new(format!("{value} {target}"), value, target)))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn date_time_field(name: &str) -> Option<DateTimeField> {
+    Some(match name.to_uppercase().as_str() {
+        "YEAR" => DateTimeField::Year,
+        "MONTH" => DateTimeField::Month,
+        "DAY" => DateTimeField::Day,
+        "HOUR" => DateTimeField::Hour,
+        "MINUTE" => DateTimeField::Minute,
+        "SECOND" => DateTimeField::Second,
+        _ => return None,
+    })
 }
 
 /// The text of an interval's value and whether a minus stands before it.
@@ -249,3 +307,7 @@ fn scaled(text: &str, factor: i64) -> Option<i64> {
 #[cfg(test)]
 #[path = "literals_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "literals_types_tests.rs"]
+mod types_tests;

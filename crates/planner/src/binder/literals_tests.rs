@@ -64,3 +64,19 @@ fn wrong_literals_are_errors() {
     assert_eq!(number("9223372036854775808", false).unwrap_err().code(), "HW-P047");
     assert_eq!(number("9223372036854775808", true).unwrap().sql_type.logical, LogicalType::BigInt);
 }
+
+#[test]
+fn casts_of_intervals_count_the_unit() {
+    for (sql, expected) in [
+        ("CAST(5 AS INTERVAL DAY)", Some(ScalarValue::DurationMillisecond(Some(432_000_000)))),
+        ("CAST((2) AS INTERVAL YEAR)", Some(ScalarValue::IntervalYearMonth(Some(24)))),
+        ("CAST(INTERVAL '1' DAY AS BIGINT)", Some(ScalarValue::Int64(Some(1)))),
+        ("CAST(INTERVAL '-3' HOUR AS INT)", Some(ScalarValue::Int32(Some(-3)))),
+        ("CAST(INTERVAL '1-2' YEAR TO MONTH AS INT)", None),
+        ("CAST(INTERVAL '1' DAY AS STRING)", None),
+        ("CAST(5 AS BIGINT)", None),
+    ] {
+        let Expr::Cast { expr, data_type, .. } = expression(sql) else { panic!("{sql}") };
+        assert_eq!(interval_cast(&expr, &data_type).unwrap().map(|literal| literal.value), expected, "{sql}");
+    }
+}

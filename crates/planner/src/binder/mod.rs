@@ -1,20 +1,29 @@
-//! From syntax trees to bound logical plans, in steps: rewrite the tree ([`rewrite`], [`select`]), let `SqlToRel` resolve
-//! names and structure ([`provider`], [`windows`]), finish types and windows ([`analyze`]), optimise ([`optimize`]).
+//! From syntax trees to bound logical plans, in steps: rewrite the tree ([`stars`], [`rewrite`], [`select`]), let `SqlToRel`
+//! resolve names and structure ([`provider`], [`windows`]), finish types and windows ([`analyze`]), optimise ([`optimize`]).
+//! A query that cannot be bound is looked at once more to tell all that is wrong with it ([`diagnose`], [`names`]).
 
 mod analyze;
+pub mod codes;
 pub mod coerce;
+mod diagnose;
 mod errors;
+mod hints;
 mod literals;
 mod markers;
+pub mod names;
+mod nulls;
 mod optimize;
 pub mod positions;
 mod provider;
-mod rewrite;
+pub mod rewrite;
 mod select;
+mod stars;
 pub mod windows;
 
 use crate::catalog::{Catalogs, View};
-use crate::codes;
+use crate::codes as planner_codes;
+use crate::user_functions;
+use base::connector::ConnectorContext;
 use base::function::FunctionContext;
 use base::{Error, Result, RowType};
 use datafusion_common::{DFSchema, DataFusionError};
@@ -37,6 +46,10 @@ pub struct Binder<'a> {
     pub positions: Option<&'a Positions<'a>>,
     /// Things worth saying that came up.
     pub warnings: RefCell<Vec<Error>>,
+    /// Hints for the planner, those of views included. OPTIONS is not among them: it has changed its table.
+    pub hints: RefCell<Vec<syntax::Hint>>,
+    /// For tables whose options a hint changes; without it there are none.
+    connector: Option<ConnectorContext>,
     /// Views that are being bound, outermost first.
     open_views: Vec<String>,
 }
@@ -44,7 +57,20 @@ pub struct Binder<'a> {
 impl<'a> Binder<'a> {
     /// A binder for one statement.
     pub fn new(catalogs: &'a Catalogs, functions: FunctionContext, positions: Option<&'a Positions<'a>>) -> Binder<'a> {
-        Binder { catalogs, functions, positions, warnings: RefCell::new(Vec::new()), open_views: Vec::new() }
+        Binder {
+            catalogs,
+            functions,
+            positions,
+            warnings: RefCell::default(),
+            hints: RefCell::default(),
+            connector: None,
+            open_views: Vec::new(),
+        }
+    }
+
+    /// The same with what OPTIONS hints need.
+    pub fn with_connector(self, connector: ConnectorContext) -> Binder<'a> {
+        Binder { connector: Some(connector), ..self }
     }
 
     /// Binds a query.
@@ -52,12 +78,22 @@ impl<'a> Binder<'a> {
     /// # Errors
     /// Everything that is wrong with it, and what this version cannot bind.
     pub fn query(&self, query: &ast::Query) -> Result<LogicalPlan> {
+        let mut query = query.clone();
+        stars::expand(self, &mut query);
+        self.bind(&query).map_err(|error| diagnose::explain(self, &query, error))
+    }
+
+    /// Binds a query up to the first thing that is wrong with it.
+    fn bind(&self, query: &ast::Query) -> Result<LogicalPlan> {
         let mut query = Box::new(query.clone());
+        user_functions::inline(query.as_mut(), self.catalogs, self.positions)?;
         let places = Places::default();
         let mut rewriter = Rewriter::new(self.positions, &places);
+        rewriter.current_database = self.catalogs.current_database().to_string();
         rewriter.rewrite(query.as_mut())?;
-        let Rewriter { literals, hidden_aliases, warnings, .. } = rewriter;
+        let Rewriter { literals, hidden_aliases, warnings, hints, .. } = rewriter;
         self.warnings.borrow_mut().extend(warnings);
+        self.keep_hints(hints);
         let provider = Provider::new(self, literals);
         SqlToRel::new_with_options(&provider, parser_options())
             .sql_statement_to_plan(ast::Statement::Query(query))
@@ -75,8 +111,10 @@ impl<'a> Binder<'a> {
     /// Everything that is wrong with it.
     pub fn expression(&self, expr: &ast::Expr, row: &RowType) -> Result<Expr> {
         let mut expr = expr.clone();
+        user_functions::inline(&mut expr, self.catalogs, self.positions)?;
         let places = Places::default();
         let mut rewriter = Rewriter::new(self.positions, &places);
+        rewriter.current_database = self.catalogs.current_database().to_string();
         rewriter.rewrite(&mut expr)?;
         let scene = Scene { places: &places, positions: self.positions, hidden_aliases: &[], tables: &[] };
         let provider = Provider::new(self, rewriter.literals);
@@ -100,7 +138,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn bind_view(&self, view: &View) -> Result<LogicalPlan> {
         let name = view.path.to_string();
         if self.open_views.contains(&name) {
-            return Err(Error::new(&codes::VIEW_CYCLE, &[("name", &view.path.name)]));
+            return Err(Error::new(&planner_codes::VIEW_CYCLE, &[("name", &view.path.name)]));
         }
         let catalogs = self.catalogs.at_home(&view.home);
         let mut open_views = self.open_views.clone();
@@ -109,14 +147,27 @@ impl<'a> Binder<'a> {
             catalogs: &catalogs,
             functions: self.functions.clone(),
             positions: None,
-            warnings: RefCell::new(Vec::new()),
+            warnings: RefCell::default(),
+            hints: RefCell::default(),
+            connector: self.connector.clone(),
             open_views,
         };
-        let plan = inner.query(&view.query)?;
+        let plan = inner.query(&view.query).map_err(|error| view.broken(error))?;
+        self.keep_hints(inner.hints.into_inner());
         if view.columns.is_empty() {
             return Ok(plan);
         }
-        windows::rename(plan, &view.columns).map_err(|error| Error::new(&codes::BIND, &[("reason", &error)]))
+        windows::rename(plan, &view.columns).map_err(|error| Error::new(&planner_codes::BIND, &[("reason", &error)]))
+    }
+
+    /// Keeps hints, each once: a view may be read twice.
+    fn keep_hints(&self, more: Vec<syntax::Hint>) {
+        let mut hints = self.hints.borrow_mut();
+        for hint in more {
+            if !hints.contains(&hint) {
+                hints.push(hint);
+            }
+        }
     }
 
     /// The row type of a plan.

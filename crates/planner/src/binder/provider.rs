@@ -1,6 +1,7 @@
 //! What `SqlToRel` asks while it binds a statement: tables, functions, operators.
 
 use super::Binder;
+use super::hints;
 use super::markers::window_marker;
 use super::rewrite::FIELD_FUNCTION;
 use super::windows::FlinkRelations;
@@ -66,14 +67,19 @@ impl ContextProvider for Provider<'_> {
                 vec![catalog.to_string(), schema.to_string(), table.to_string()]
             }
         };
+        let (parts, options) = hints::unmark(parts);
         let path = self.binder.catalogs.path(&parts).map_err(external)?;
         match self.binder.catalogs.object(&path).map_err(external)? {
             CatalogObject::Table(table) => {
+                let table = &self.binder.with_options(table, options).map_err(external)?;
                 crate::table::check_readable(table).map_err(external)?;
                 self.tables.borrow_mut().push(table.clone());
                 Ok(Arc::new(CatalogTableSource::new(table.clone())))
             }
             CatalogObject::View(view) => {
+                if !options.is_empty() {
+                    return Err(external(hints::options_of_view(&path.name)));
+                }
                 let plan = self.binder.bind_view(view).map_err(external)?;
                 Ok(Arc::new(ViewSource { schema: plan.schema().inner().clone(), plan }))
             }

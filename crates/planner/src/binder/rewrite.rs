@@ -4,7 +4,9 @@
 //! get Flink's names (`EXPR$0`, `a0`), group windows become their markers, VALUES becomes a relation. What cannot be bound is refused
 //! here by name, with its place.
 
+use super::hints;
 use super::literals;
+use super::nulls;
 use super::positions::{Places, Positions, locate};
 use super::select;
 use crate::cast::{CAST_PREFIX, TRY_CAST_PREFIX};
@@ -34,27 +36,8 @@ pub const ROW_MARKER: &str = "$ROW";
 pub const GROUP_WINDOWS: [&str; 3] = ["TUMBLE", "HOP", "SESSION"];
 /// Functions of Flink that are not built yet.
 const KNOWN_TO_FLINK: &[&str] = &[
-    "BITMAP_AND",
-    "BITMAP_ANDNOT",
-    "BITMAP_AND_AGG",
-    "BITMAP_AND_CARDINALITY_AGG",
-    "BITMAP_BUILD",
-    "BITMAP_BUILD_AGG",
-    "BITMAP_BUILD_CARDINALITY_AGG",
-    "BITMAP_CARDINALITY",
-    "BITMAP_FROM_BYTES",
-    "BITMAP_OR",
-    "BITMAP_OR_AGG",
-    "BITMAP_OR_CARDINALITY_AGG",
-    "BITMAP_TO_ARRAY",
-    "BITMAP_TO_BYTES",
-    "BITMAP_TO_STRING",
-    "BITMAP_XOR",
-    "BITMAP_XOR_AGG",
-    "BITMAP_XOR_CARDINALITY_AGG",
     "CUME_DIST",
     "CURRENT_CATALOG",
-    "CURRENT_DATABASE",
     "DENSE_RANK",
     "FLATTEN",
     "FROM_CHANGELOG",
@@ -63,30 +46,17 @@ const KNOWN_TO_FLINK: &[&str] = &[
     "GROUPING_ID",
     "GROUP_ID",
     "HOP_PROCTIME",
-    "INET_ATON",
-    "INET_NTOA",
-    "JSON",
-    "JSON_ARRAYAGG",
-    "JSON_OBJECTAGG",
     "LAG",
     "LEAD",
     "MATCH_PROCTIME",
     "MATCH_ROWTIME",
     "NTILE",
-    "OBJECT_OF",
-    "OBJECT_UPDATE",
-    "PARSE_JSON",
-    "PERCENTILE",
     "PERCENT_RANK",
-    "PRINTF",
     "RANK",
     "ROW_NUMBER",
     "SESSION_PROCTIME",
     "SOURCE_WATERMARK",
-    "SPLIT",
     "TO_CHANGELOG",
-    "TRANSLATE3",
-    "TRY_PARSE_JSON",
     "TUMBLE_PROCTIME",
 ];
 /// Access to an element of an array or a value of a map.
@@ -96,20 +66,27 @@ pub const FIELD_FUNCTION: &str = "FIELD";
 
 /// A call of a function whose name is matched as it is.
 pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::with_quote('`', name)]),
+    let name = ObjectName::from(vec![Ident::with_quote('`', name)]);
+    let arguments = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
+    Expr::Function(table_function(name, arguments.collect()))
+}
+
+/// `FROM f(...)` as a call.
+pub fn table_function(name: ObjectName, arguments: Vec<FunctionArg>) -> Function {
+    Function {
+        name,
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect(),
+            args: arguments,
             clauses: Vec::new(),
         }),
         filter: None,
         null_treatment: None,
         over: None,
         within_group: Vec::new(),
-    })
+    }
 }
 
 /// A string literal that is not rewritten yet.
@@ -150,8 +127,12 @@ pub struct Rewriter<'a> {
     pub literals: HashMap<String, Arc<ScalarUDF>>,
     /// Aliases of SELECT that GROUP BY or HAVING seem to refer to: alias, clause, expression, place.
     pub hidden_aliases: Vec<(String, &'static str, String, Span)>,
+    /// What CURRENT_DATABASE() gives.
+    pub current_database: String,
     /// Things worth saying.
     pub warnings: Vec<Error>,
+    /// Hints but OPTIONS.
+    pub hints: Vec<syntax::Hint>,
     error: Option<Error>,
 }
 
@@ -165,7 +146,9 @@ impl<'a> Rewriter<'a> {
             places,
             literals: HashMap::new(),
             hidden_aliases: Vec::new(),
+            current_database: String::new(),
             warnings: Vec::new(),
+            hints: Vec::new(),
             error: None,
         }
     }
@@ -236,7 +219,10 @@ impl<'a> Rewriter<'a> {
                 }
                 operand => call("NEG", vec![operand]),
             },
-            Expr::Cast { kind, expr, data_type, .. } => cast(kind, *expr, &data_type)?,
+            Expr::Cast { kind, expr, data_type, .. } => match literals::interval_cast(&expr, &data_type)? {
+                Some(literal) => self.marker(literal),
+                None => cast(kind, *expr, &data_type)?,
+            },
             Expr::Function(function) => self.function(function)?,
             Expr::Identifier(ident) => {
                 self.places.column(std::slice::from_ref(&ident));
@@ -258,15 +244,23 @@ impl<'a> Rewriter<'a> {
         };
         if name.starts_with('$') || self.literals.contains_key(&name) {
             if name == syntax::dialect::MINUS
-                && let [(_, left), (_, right), ..] = call_arguments(&function).as_slice()
+                && let [(_, left), (_, right), unit] = call_arguments(&function).as_slice()
             {
-                return Ok(binary(left.clone(), BinaryOperator::Minus, right.clone()));
+                let in_months = ["YEAR", "MONTH"].iter().any(|month| unit.1.to_string().contains(month));
+                return Ok(if in_months {
+                    let months = vec![text("MONTH"), right.clone(), left.clone()];
+                    let target = base::LogicalType::IntervalYearMonth;
+                    call(&format!("{CAST_PREFIX}{target}"), vec![call("TIMESTAMPDIFF", months)])
+                } else {
+                    binary(left.clone(), BinaryOperator::Minus, right.clone())
+                });
             }
             if name == syntax::dialect::TABLE
                 && let Some((None, Expr::CompoundIdentifier(parts))) = call_arguments(&function).first()
                 && let Some((first, last)) = parts.first().zip(parts.last())
             {
                 self.places.table(&last.value, first.span);
+                hints::mark_argument(self, &mut function)?;
             }
             return Ok(Expr::Function(function));
         }
@@ -284,9 +278,7 @@ impl<'a> Rewriter<'a> {
         if !function.within_group.is_empty() {
             return Err(Error::unsupported("WITHIN GROUP"));
         }
-        if function.null_treatment.is_some() {
-            return Err(Error::unsupported("IGNORE NULLS and RESPECT NULLS"));
-        }
+        nulls::treat(&name, &mut function)?;
         if let FunctionArguments::List(list) = &mut function.args {
             if let Some(clause) = list.clauses.first() {
                 return Err(Error::unsupported(format!("{clause} in the arguments of {name}")));
@@ -298,6 +290,9 @@ impl<'a> Rewriter<'a> {
         }
         if let Some(call) = generated(&name, &function)? {
             return Ok(call);
+        }
+        if name == "CURRENT_DATABASE" && call_arguments(&function).is_empty() {
+            return Ok(call(&format!("{CAST_PREFIX}STRING"), vec![text(self.current_database.clone())]));
         }
         if let Some(target) = clock_function(&name) {
             let now = call(PROCESSING_TIME, Vec::new());
@@ -336,9 +331,6 @@ impl<'a> Rewriter<'a> {
                 if let Some(part) = name.0.last().and_then(|part| part.as_ident()) {
                     self.places.table(&part.value, name.span());
                 }
-                for hint in syntax::table_hints(factor) {
-                    self.hint(&hint)?;
-                }
                 match version {
                     Some(TableVersion::ForSystemTimeAsOf(_)) => {
                         return Err(Error::unsupported(
@@ -364,18 +356,6 @@ impl<'a> Rewriter<'a> {
             _ => Err(Error::unsupported("this kind of table in FROM")),
         }
     }
-
-    /// OPTIONS changes what a table is, so it is refused until it is built; other hints only tune.
-    pub fn hint(&mut self, hint: &syntax::Hint) -> Result<()> {
-        match hint.name.as_str() {
-            "OPTIONS" => Err(Error::unsupported("the hint OPTIONS")),
-            "STATE_TTL" => Err(Error::unsupported("the hint STATE_TTL")),
-            name => {
-                self.warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &name)]));
-                Ok(())
-            }
-        }
-    }
 }
 
 impl VisitorMut for Rewriter<'_> {
@@ -389,7 +369,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         let span = factor.span();
-        let result = self.table(factor);
+        let result = self.table(factor).and_then(|()| hints::mark_table(self, factor));
         self.check(result, span)
     }
 
@@ -400,8 +380,22 @@ impl VisitorMut for Rewriter<'_> {
     }
 }
 
-/// Whether the registry or the planner itself knows a function.
-fn is_known_function(name: &str) -> bool {
+/// Whether a call of this name is not refused for its name.
+pub fn is_callable(name: &str) -> bool {
+    name.starts_with('$')
+        || name.starts_with("IS_JSON_")
+        || name.starts_with(CAST_PREFIX)
+        || name.starts_with(TRY_CAST_PREFIX)
+        || GENERATED.contains(&name)
+        || clock_function(name).is_some()
+        || is_known_function(name)
+}
+
+/// Functions that take what only the runtime has.
+const GENERATED: [&str; 4] = ["RAND", "RAND_INTEGER", "UUID", "UNIX_TIMESTAMP"];
+
+/// Whether a function of this name, in upper case, is built in.
+pub fn is_known_function(name: &str) -> bool {
     functions::scalar(name).is_some()
         || functions::aggregate(name).is_some()
         || super::markers::is_group_window_function(name)
@@ -423,7 +417,8 @@ fn generated(name: &str, function: &Function) -> Result<Option<Expr>> {
     }))
 }
 
-fn unknown_function(name: &str) -> Error {
+/// A function that nobody knows, or that is not built yet.
+pub fn unknown_function(name: &str) -> Error {
     if KNOWN_TO_FLINK.contains(&name) {
         return Error::unsupported(format!("the function {name}"));
     }
@@ -435,12 +430,16 @@ fn unknown_function(name: &str) -> Error {
     Error::new(&codes::UNKNOWN_FUNCTION, &[("name", &name), ("nearest", &near.join(", "))])
 }
 
-fn cast(kind: CastKind, operand: Expr, data_type: &DataType) -> Result<Expr> {
-    let name = match data_type {
+/// A type as the dialect writes it.
+pub fn type_text(data_type: &DataType) -> String {
+    match data_type {
         DataType::Custom(_, arguments) if arguments.len() == 1 => arguments[0].clone(),
         other => other.to_string(),
-    };
-    let target: SqlType = name.parse()?;
+    }
+}
+
+fn cast(kind: CastKind, operand: Expr, data_type: &DataType) -> Result<Expr> {
+    let target: SqlType = type_text(data_type).parse()?;
     let prefix = match kind {
         CastKind::TryCast | CastKind::SafeCast => TRY_CAST_PREFIX,
         CastKind::Cast | CastKind::DoubleColon => CAST_PREFIX,
@@ -503,10 +502,20 @@ fn form(expr: Expr) -> Result<Expr> {
             }
             Expr::Case { case_token, end_token, operand: None, conditions, else_result }
         }
+        Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => {
+            let (Expr::Tuple(mut periods), Expr::Tuple(second)) = (*left, *right) else {
+                return Err(Error::unsupported("OVERLAPS of anything but two pairs"));
+            };
+            periods.extend(second);
+            call("OVERLAPS", periods)
+        }
         Expr::Array(array) => call("ARRAY", array.elem),
         Expr::Tuple(elements) => call("ROW", elements),
         Expr::InSubquery { .. } => return Err(Error::unsupported("IN (SELECT ...): semi join")),
         Expr::Exists { .. } => return Err(Error::unsupported("EXISTS (SELECT ...): semi join")),
+        Expr::AnyOp { .. } | Expr::AllOp { .. } => {
+            return Err(Error::unsupported("comparisons with ANY, SOME and ALL (SELECT ...): semi join"));
+        }
         Expr::Subquery(query) => Expr::Subquery(query),
         Expr::GroupingSets(_) | Expr::Cube(_) | Expr::Rollup(_) => {
             return Err(Error::unsupported("GROUPING SETS, CUBE and ROLLUP"));
@@ -569,7 +578,7 @@ fn unit_name(field: &syntax::ast::DateTimeField) -> String {
 
 /// The clauses of a JSON function as one last string: `RETURNING INT DEFAULT 0 ON EMPTY NULL ON ERROR`.
 ///
-/// JSON_OBJECT and JSON_ARRAY also learn which of their arguments are such calls, JSON text already: `FORMAT JSON 1`.
+/// JSON_OBJECT, JSON_ARRAY and their aggregates also learn which of their arguments are such calls, JSON text already: `FORMAT JSON 1`.
 fn fold_json_clauses(name: &str, arguments: &mut Vec<FunctionArg>) {
     let mut clauses = Vec::new();
     arguments.retain(|argument| {
@@ -582,7 +591,8 @@ fn fold_json_clauses(name: &str, arguments: &mut Vec<FunctionArg>) {
             None => true,
         }
     });
-    if JSON_CONSTRUCTORS.contains(&name) {
+    if JSON_CONSTRUCTORS.contains(&name.trim_end_matches("AGG")) {
+        arguments.iter_mut().for_each(accept_json);
         let nested = arguments.iter().enumerate().filter(|(_, argument)| is_json_constructor(argument));
         let places: String = nested.map(|(index, _)| format!(" {index}")).collect();
         if !places.is_empty() {
@@ -594,7 +604,18 @@ fn fold_json_clauses(name: &str, arguments: &mut Vec<FunctionArg>) {
     }
 }
 
+/// The function of JSON(x) inside a constructor.
+const JSON_TEXT: &str = "JSON TEXT";
 const JSON_CONSTRUCTORS: [&str; 2] = ["JSON_OBJECT", "JSON_ARRAY"];
+
+/// JSON(x) as a value of a constructor, the only place where it may stand.
+fn accept_json(argument: &mut FunctionArg) {
+    if let FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(function))) = argument
+        && function_name(function).as_deref() == Some("JSON")
+    {
+        function.name = ObjectName::from(vec![Ident::with_quote('`', JSON_TEXT)]);
+    }
+}
 
 fn is_json_constructor(argument: &FunctionArg) -> bool {
     let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument else { return false };
@@ -604,7 +625,7 @@ fn is_json_constructor(argument: &FunctionArg) -> bool {
     }
     match expr {
         Expr::Function(function) => {
-            function_name(function).is_some_and(|name| JSON_CONSTRUCTORS.contains(&name.as_str()))
+            function_name(function).is_some_and(|name| name == JSON_TEXT || JSON_CONSTRUCTORS.contains(&name.as_str()))
         }
         _ => false,
     }

@@ -1,5 +1,6 @@
 //! Rewriting of queries: column names, VALUES, group windows, and the aliases that Flink does not let GROUP BY see.
 
+use super::hints;
 use super::markers::group_window_markers;
 use super::positions::locate;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, Rewriter, VALUES_MARKER, call, function_name};
@@ -127,9 +128,7 @@ pub fn refuse_null(rewriter: &Rewriter<'_>, expr: &Expr) -> Result<()> {
 /// Rewrites one SELECT; gives what stands in its place if its aliases had to be hidden.
 fn select(rewriter: &mut Rewriter<'_>, select: &mut Select) -> Result<Option<SetExpr>> {
     refuse(select)?;
-    for hint in syntax::select_hints(select) {
-        rewriter.hint(&hint)?;
-    }
+    hints::of_select(rewriter, select)?;
     name_columns(rewriter, select)?;
     let hidden = hide_aliases(rewriter, select);
     expand_group_windows(select);

@@ -2,7 +2,7 @@
 
 use super::coerce::{cast_to, common_sql_type, sql_type_of};
 use super::markers::check_time_column;
-use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, VALUES_MARKER, call_arguments, function_name};
+use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, VALUES_MARKER, call_arguments, function_name, table_function};
 use super::select::plain_table;
 use crate::bridge::{external, typed_field};
 use crate::codes;
@@ -17,7 +17,7 @@ use datafusion_expr::planner::{PlannedRelation, RelationPlanner, RelationPlanner
 use datafusion_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use syntax::ast::{self, Function, FunctionArguments, TableFactor};
+use syntax::ast::{self, Function, TableFactor};
 use syntax::dialect::{PARTITION_BY, TABLE, marker_arguments};
 
 /// The relation planner.
@@ -64,20 +64,7 @@ impl RelationPlanner for FlinkRelations {
             }
             TableFactor::Table { name, args: Some(arguments), alias, .. } => {
                 let window = name.to_string().trim_matches('`').to_uppercase();
-                let function = Function {
-                    name,
-                    uses_odbc_syntax: false,
-                    parameters: FunctionArguments::None,
-                    args: FunctionArguments::List(ast::FunctionArgumentList {
-                        duplicate_treatment: None,
-                        args: arguments.args,
-                        clauses: Vec::new(),
-                    }),
-                    filter: None,
-                    null_treatment: None,
-                    over: None,
-                    within_group: Vec::new(),
-                };
+                let function = table_function(name, arguments.args);
                 let plan = self.window(&window, &function, context)?;
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }

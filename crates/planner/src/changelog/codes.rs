@@ -75,5 +75,25 @@ pub const UNKNOWN_QUERY_KEY: ErrorCode = ErrorCode {
     },
 };
 
+/// A function without a fixed value on the way of updates (warning, or error if the session says so).
+pub const NON_DETERMINISTIC: ErrorCode = ErrorCode {
+    code: "HW-P524",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{expression} gives another value when an old row is computed again",
+        why: "the query takes rows back, and {reader} knows a row by that value: the old row is not found, and stays",
+        fix: "take the value from the source (an event time or metadata column), or compute it behind the last aggregate and outside of the key;\n\
+              SET 'table.optimizer.non-deterministic-update.strategy' = 'TRY_RESOLVE' refuses such queries",
+    },
+    zh: Text {
+        what: "{expression} 在重新计算旧行时会得到不同的值",
+        why: "该查询会撤回已发出的行，而 {reader} 按该值识别行：找不到旧行，旧行会残留",
+        fix: "请改用来源中的值（事件时间或元数据列），或在最后一个聚合之后、主键之外计算；\n\
+              SET 'table.optimizer.non-deterministic-update.strategy' = 'TRY_RESOLVE' 会拒绝此类查询",
+    },
+};
+
 /// Every code of this file.
-pub const CODES: &[&ErrorCode] = &[&APPEND_ONLY_SINK, &UPSERT_SINK_KEY, &WIDER_SINK_KEY, &UNKNOWN_QUERY_KEY];
+pub const CODES: &[&ErrorCode] =
+    &[&APPEND_ONLY_SINK, &UPSERT_SINK_KEY, &WIDER_SINK_KEY, &UNKNOWN_QUERY_KEY, &NON_DETERMINISTIC];

@@ -5,6 +5,7 @@
 //! nobody needs it.
 
 pub mod codes;
+pub mod determinism;
 
 use crate::lower::builder::{Draft, short_hash};
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output};

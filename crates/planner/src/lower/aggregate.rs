@@ -99,7 +99,10 @@ impl Builder<'_> {
             return Err(Error::unsupported(format!("IGNORE NULLS and RESPECT NULLS in {}", function.name())));
         }
         let mut arguments = self.compile_all(input, schema, &call.params.args)?;
-        if function.name() == "COUNT" && matches!(arguments.as_slice(), [tree] if is_present_constant(tree)) {
+        if function.name() == "COUNT"
+            && !call.params.distinct
+            && matches!(arguments.as_slice(), [tree] if is_present_constant(tree))
+        {
             // COUNT(*): DataFusion writes it as COUNT(1).
             arguments.clear();
         }

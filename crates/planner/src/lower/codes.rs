@@ -109,6 +109,30 @@ pub const SNAPSHOT_FILTER: ErrorCode = ErrorCode {
     },
 };
 
+/// NULL in every row for a column that must not be NULL.
+pub const NULL_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P506",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "column {column} of table {table} gets NULL in every row, but it is {constraint}",
+        why: "the job would stop at its first row: 'table.exec.sink.not-null-enforcer' is ERROR",
+        fix: "put a value in its place, for example COALESCE({column}, {example}), or leave such rows out: SET 'table.exec.sink.not-null-enforcer' = 'DROP';",
+    },
+    zh: Text {
+        what: "表 {table} 的列 {column} 每一行都会写入 NULL，但它是 {constraint}",
+        why: "作业会在第一行停止：'table.exec.sink.not-null-enforcer' 为 ERROR",
+        fix: "请换成一个值，例如 COALESCE({column}, {example})，或丢弃这样的行：SET 'table.exec.sink.not-null-enforcer' = 'DROP';",
+    },
+};
+
 /// Every code of this file.
-pub const CODES: &[&ErrorCode] =
-    &[&WINDOW_TIME, &WINDOW_TIME_TYPE, &WINDOW_TIME_LOST, &UPSERT_SOURCE_KEY, &SINK_WIDTH, &SNAPSHOT_FILTER];
+pub const CODES: &[&ErrorCode] = &[
+    &WINDOW_TIME,
+    &WINDOW_TIME_TYPE,
+    &WINDOW_TIME_LOST,
+    &UPSERT_SOURCE_KEY,
+    &SINK_WIDTH,
+    &SNAPSHOT_FILTER,
+    &NULL_COLUMN,
+];

@@ -217,7 +217,7 @@ impl Accumulator for TestAccumulator {
 
 /// UTC.
 pub fn function_context() -> FunctionContext {
-    FunctionContext { time_zone: chrono_tz::UTC }
+    FunctionContext { time_zone: chrono_tz::UTC, legacy_cast: false }
 }
 
 /// A call of a test function.
@@ -282,7 +282,18 @@ pub fn table(
         sql: sql(column),
     });
     let computed = vec![None; row.len()];
-    Arc::new(CatalogTable { definition, factory, description, row, computed, watermark, temporary: false })
+    Arc::new(CatalogTable {
+        definition,
+        declared: Arc::default(),
+        factory,
+        description,
+        row,
+        computed,
+        watermark,
+        incomplete: None,
+        hinted: false,
+        temporary: false,
+    })
 }
 
 /// A scan of all columns.
@@ -297,7 +308,12 @@ pub fn scan_columns(table: &Arc<CatalogTable>, columns: Option<Vec<usize>>) -> L
 }
 
 fn connector_context() -> ConnectorContext {
-    ConnectorContext { formats: Arc::default(), time_zone: chrono_tz::UTC, clock: Arc::new(ManualClock::default()) }
+    ConnectorContext {
+        formats: Arc::default(),
+        time_zone: chrono_tz::UTC,
+        clock: Arc::new(ManualClock::default()),
+        warnings: Default::default(),
+    }
 }
 
 /// Lowers queries into tables, or to the terminal where there is none.
@@ -307,6 +323,7 @@ pub fn lower(queries: Vec<(LogicalPlan, Option<&Arc<CatalogTable>>)>) -> Result<
         connector: connector_context(),
         functions: function_context(),
         enforcer: NotNullEnforcer::Error,
+        strict_updates: false,
     };
     let result: ResultSink = Arc::new(|_, _| Arc::new(Nothing));
     let queries = queries

@@ -8,7 +8,7 @@ pub mod builder;
 pub mod codes;
 mod query;
 mod scan;
-mod sink;
+pub mod sink;
 mod snapshot_filter;
 mod unsupported;
 
@@ -57,6 +57,8 @@ pub struct LowerContext {
     pub functions: FunctionContext,
     /// `table.exec.sink.not-null-enforcer`.
     pub enforcer: NotNullEnforcer,
+    /// Whether `table.optimizer.non-deterministic-update.strategy` is TRY_RESOLVE: what would be a warning is an error.
+    pub strict_updates: bool,
 }
 
 /// The stream plan of a job, and warnings.
@@ -85,6 +87,12 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
         drafts.push(sink::finish(sink, end, &drafts, context)?);
     }
     let nodes = changelog::identify(drafts);
+    let unstable = changelog::determinism::check(&nodes);
+    if !context.strict_updates {
+        warnings.extend(unstable);
+    } else if let Some(error) = Error::all(unstable) {
+        return Err(error);
+    }
     Ok((StreamPlan { nodes, config: context.config.clone() }, warnings))
 }
 

@@ -43,7 +43,7 @@ pub fn collect(plan: &LogicalPlan, reads: &mut BTreeMap<String, Reads>) -> Resul
             && let Some(table) = catalog_table(scan.source.as_ref())
         {
             let entry = reads
-                .entry(table.definition.path.to_string())
+                .entry(table.identity())
                 .or_insert_with(|| Reads { table: table.clone(), columns: BTreeSet::new() });
             match &scan.projection {
                 Some(projection) => entry.columns.extend(projection),
@@ -68,7 +68,7 @@ impl Builder<'_> {
         if !scan.filters.is_empty() {
             return Err(Error::internal("a filter was pushed into a scan"));
         }
-        let key = table.definition.path.to_string();
+        let key = table.identity();
         let reads = self.reads.get(&key).cloned().ok_or_else(|| Error::internal("a scan was not collected"))?;
         let (node, available) = self.scan_node(&reads)?;
         let wanted: Vec<usize> = match &scan.projection {

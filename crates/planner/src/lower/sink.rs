@@ -7,9 +7,10 @@ use super::{LowerContext, ResultSink, SinkQuery, SinkTarget, codes};
 use crate::catalog::CatalogTable;
 use crate::changelog::codes as own;
 use crate::changelog::{self, Demand};
-use crate::expression;
+use crate::expression::{self, Tree};
+use arrow::array::Array;
 use base::connector::{Guarantee, SinkDescription, SinkInput};
-use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output, Sink};
+use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, NotNullEnforcer, Output, Sink};
 use base::{ChangelogMode, Error, Field, Result, RowType};
 use std::sync::Arc;
 
@@ -70,6 +71,7 @@ impl Builder<'_> {
         }
         let names: Vec<String> = wanted.fields().iter().map(|field| field.name.clone()).collect();
         let relation = self.project(relation, trees, names)?;
+        self.check_nulls(&relation, table, &wanted)?;
         let primary_key = table
             .primary_key()
             .iter()
@@ -86,6 +88,34 @@ impl Builder<'_> {
             relation,
         }));
         Ok(SinkDraft { node, target })
+    }
+
+    /// A column that must not be NULL and always is.
+    fn check_nulls(&self, relation: &Relation, table: &CatalogTable, wanted: &RowType) -> Result<()> {
+        if self.context.enforcer == NotNullEnforcer::Drop {
+            return Ok(());
+        }
+        let mut errors = Vec::new();
+        for (tree, field) in relation.projection.iter().zip(wanted.fields()) {
+            if field.sql_type.nullable || !is_null(tree) {
+                continue;
+            }
+            let constraint = match table.definition.primary_key.contains(&field.name) {
+                true => "part of the PRIMARY KEY",
+                false => "NOT NULL",
+            };
+            let example = if field.sql_type.logical.is_numeric() { "0" } else { "'unknown'" };
+            errors.push(Error::new(
+                &codes::NULL_COLUMN,
+                &[
+                    ("table", &table_name(&table.definition.path)),
+                    ("column", &field.name),
+                    ("constraint", &constraint),
+                    ("example", &example),
+                ],
+            ));
+        }
+        Error::all(errors).map_or(Ok(()), Err)
     }
 
     /// What the sink asks of the changes that reach it.
@@ -197,6 +227,18 @@ impl Builder<'_> {
 /// The smallest key of the query that is part of the sink's.
 fn inner_key<'k>(keys: &'k [Vec<usize>], primary_key: &[usize]) -> Option<&'k Vec<usize>> {
     keys.iter().filter(|key| key.iter().all(|column| primary_key.contains(column))).min_by_key(|key| key.len())
+}
+
+/// Whether a tree is NULL, whatever its type.
+fn is_null(tree: &Tree) -> bool {
+    match tree {
+        Tree::Literal { value, .. } => value.len() == 1 && value.is_null(0),
+        Tree::Cast { input, .. } => is_null(input),
+        Tree::Call { function, arguments, .. } if function.name().starts_with("CAST") => {
+            matches!(arguments.as_slice(), [input] if is_null(input))
+        }
+        _ => false,
+    }
 }
 
 fn same_set(left: &[usize], right: &[usize]) -> bool {

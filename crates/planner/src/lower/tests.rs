@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn text(queries: Vec<(LogicalPlan, Option<&Arc<crate::catalog::CatalogTable>>)>) -> String {
     let (plan, warnings) = lower(queries).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
-    explain(&plan)
+    explain(&plan, &[])
 }
 
 fn orders() -> Arc<crate::catalog::CatalogTable> {

@@ -3,16 +3,19 @@
 use super::object_path;
 use crate::binder::Binder;
 use crate::binder::coerce::{cast_to, sql_type_of, typed_null};
+use crate::binder::names;
 use crate::binder::positions::locate;
 use crate::bridge::external;
 use crate::catalog::CatalogTable;
 use crate::codes;
 use crate::session::Session;
+use crate::statement_codes;
+use crate::table::check_complete;
 use crate::table_codes;
 use base::nearest::nearest;
 use base::table::Column;
-use base::{ColumnKind, Error, LogicalType, Result, SqlType};
-use datafusion_common::Column as PlanColumn;
+use base::{ColumnKind, Error, LogicalType, Result, RowType, SqlType};
+use datafusion_common::{Column as PlanColumn, DFSchema};
 use datafusion_expr::Expr;
 use datafusion_expr::logical_plan::{LogicalPlan, Projection};
 use functions::CastSupport;
@@ -23,10 +26,16 @@ use syntax::statement::{Insert, OnConflict};
 
 /// Binds an INSERT: the table, and a plan with exactly its persisted columns.
 pub fn bind(session: &Session, binder: &Binder<'_>, insert: &Insert) -> Result<(Arc<CatalogTable>, LogicalPlan)> {
-    refuse(insert)?;
     let path = object_path(session, &insert.table)?;
     let at_table = |error: Error| locate(error, binder.positions, insert.table.span());
-    let table = session.catalogs.table(&path).map_err(at_table)?.clone();
+    if session.catalogs.get(&path).is_none() {
+        return Err(names::undefined_target(binder, &insert.table, &insert.columns, &insert.query));
+    }
+    let table = session.catalogs.table(&path).map_err(at_table)?;
+    let table = binder.hinted_target(table, &insert.table, &insert.hints).map_err(at_table)?;
+    if insert.overwrite {
+        return Err(at_table(Error::new(&statement_codes::OVERWRITE, &[("table", &path.name)])));
+    }
     check_writable(&table).map_err(at_table)?;
     if let Some(action) = insert.on_conflict {
         let action = match action {
@@ -39,27 +48,61 @@ pub fn bind(session: &Session, binder: &Binder<'_>, insert: &Insert) -> Result<(
         }
         binder.warnings.borrow_mut().push(Error::new(&codes::ON_CONFLICT, &[("action", &action)]));
     }
-    let targets = target_columns(&table, &insert.columns, binder)?;
+    let fixed = static_partition(&table, insert, binder)?;
+    let targets = target_columns(&table, insert, &fixed, binder)?;
     let plan = binder.query(&insert.query).map_err(|error| locate(error, binder.positions, insert.span))?;
-    let plan =
-        fit(&table, &targets, plan, insert, binder).map_err(|error| locate(error, binder.positions, insert.span))?;
+    let plan = fit(&table, (&targets, &fixed), plan, insert, binder)
+        .map_err(|error| locate(error, binder.positions, insert.span))?;
     Ok((table, plan))
 }
 
-fn refuse(insert: &Insert) -> Result<()> {
-    if insert.overwrite {
-        return Err(Error::unsupported("INSERT OVERWRITE"));
+/// A column that a PARTITION clause fills, and its value.
+struct Fixed<'t> {
+    column: &'t Column,
+    value: Expr,
+    sql_type: SqlType,
+}
+
+/// The values of a PARTITION clause.
+fn static_partition<'t>(table: &'t CatalogTable, insert: &Insert, binder: &Binder<'_>) -> Result<Vec<Fixed<'t>>> {
+    let mut fixed: Vec<Fixed<'t>> = Vec::new();
+    let partitions: Vec<&str> = table.definition.partitioned_by.iter().map(|field| field.column.as_str()).collect();
+    for (name, value) in &insert.partition {
+        let error = |problem: String, fix: String| {
+            let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+                [("table", &table.definition.path.name), ("problem", &problem), ("fix", &fix)];
+            locate(Error::new(&statement_codes::STATIC_PARTITION, &arguments), binder.positions, name.span)
+        };
+        let column = match table.definition.column(&name.value) {
+            Some(column) if partitions.contains(&name.value.as_str()) => column,
+            _ if partitions.is_empty() => {
+                let fix = "leave the clause out, and select the value in the query".to_string();
+                return Err(error("the table has no PARTITIONED BY".into(), fix));
+            }
+            _ => {
+                let fix = format!("columns of PARTITIONED BY: {}", partitions.join(", "));
+                return Err(error(format!("{} is not in PARTITIONED BY", name.value), fix));
+            }
+        };
+        if fixed.iter().any(|known| known.column.name == column.name) {
+            return Err(error(format!("{} is given twice", name.value), String::new()));
+        }
+        let Some(value) = value else { continue };
+        let empty = RowType::new(Vec::new());
+        let value = binder.expression(value, &empty).map_err(|error| locate(error, binder.positions, name.span))?;
+        let sql_type = sql_type_of(&value, &DFSchema::empty()).map_err(Error::internal)?;
+        if !fits(&sql_type, &column.sql_type) {
+            let problem = format!("{} is {}, the value is {}", column.name, column.sql_type.logical, sql_type.logical);
+            let fix = format!("PARTITION ({} = CAST(... AS {}))", column.name, column.sql_type.logical);
+            return Err(error(problem, fix));
+        }
+        fixed.push(Fixed { column, value, sql_type });
     }
-    if !insert.partition.is_empty() {
-        return Err(Error::unsupported("INSERT ... PARTITION"));
-    }
-    match insert.hints.first() {
-        Some(hint) => Err(Error::unsupported(format!("the hint {} on an INSERT", hint.name))),
-        None => Ok(()),
-    }
+    Ok(fixed)
 }
 
 fn check_writable(table: &CatalogTable) -> Result<()> {
+    check_complete(table)?;
     let (name, connector) = (&table.definition.path.name, table.factory.name());
     if table.description.sink.is_none() {
         return Err(Error::new(&codes::NOT_A_SINK, &[("table", name), ("connector", &connector)]));
@@ -83,8 +126,15 @@ fn check_writable(table: &CatalogTable) -> Result<()> {
 }
 
 /// The columns that the query fills, in its order.
-fn target_columns<'t>(table: &'t CatalogTable, listed: &[Ident], binder: &Binder<'_>) -> Result<Vec<&'t Column>> {
-    let persisted: Vec<&Column> = table.definition.persisted().collect();
+fn target_columns<'t>(
+    table: &'t CatalogTable,
+    insert: &Insert,
+    fixed: &[Fixed<'_>],
+    binder: &Binder<'_>,
+) -> Result<Vec<&'t Column>> {
+    let is_fixed = |column: &Column| fixed.iter().any(|one| one.column.name == column.name);
+    let persisted: Vec<&Column> = table.definition.persisted().filter(|column| !is_fixed(column)).collect();
+    let listed = &insert.columns;
     if listed.is_empty() {
         return Ok(persisted);
     }
@@ -96,6 +146,9 @@ fn target_columns<'t>(table: &'t CatalogTable, listed: &[Ident], binder: &Binder
             Some(column) => {
                 targets.push(column);
                 continue;
+            }
+            None if fixed.iter().any(|one| one.column.name == ident.value) => {
+                "the PARTITION clause fills it already".to_string()
             }
             None if table.definition.column(&ident.value).is_some() => "the column is computed or virtual".to_string(),
             None => match nearest(&ident.value, persisted.iter().map(|column| column.name.as_str())).first() {
@@ -119,7 +172,7 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// Projects the plan onto the persisted columns of the table, with Flink's implicit casts.
 fn fit(
     table: &CatalogTable,
-    targets: &[&Column],
+    (targets, fixed): (&[&Column], &[Fixed<'_>]),
     plan: LogicalPlan,
     insert: &Insert,
     binder: &Binder<'_>,
@@ -142,11 +195,10 @@ fn fit(
     let mut projection = Vec::new();
     for column in table.definition.persisted() {
         let place = targets.iter().position(|target| target.name == column.name);
-        let expr = match place {
-            Some(place) => {
-                let (expr, from, _) = &given[place];
-                cast_to(expr.clone(), from, &column.sql_type, &binder.functions).map_err(internal)?
-            }
+        let selected = place.map(|place| (&given[place].0, &given[place].1));
+        let constant = fixed.iter().find(|one| one.column.name == column.name);
+        let expr = match selected.or(constant.map(|one| (&one.value, &one.sql_type))) {
+            Some((expr, from)) => cast_to(expr.clone(), from, &column.sql_type, &binder.functions).map_err(internal)?,
             None if !column.sql_type.nullable => {
                 return Err(Error::new(
                     &codes::MISSING_NOT_NULL,

@@ -1,18 +1,18 @@
 //! Queries, INSERT, statement sets and EXPLAIN: from statements to planned jobs.
 
-use super::insert;
+use super::{definitions, insert, refused};
 use crate::binder::positions::Positions;
 use crate::binder::{self, Binder};
 use crate::codes;
 use crate::explain as explaining;
 use crate::lower::{self, LowerContext, ResultSink, SinkQuery, SinkTarget};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
-use base::config::NOT_NULL_ENFORCER;
+use base::config::{NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint};
 use base::plan::NotNullEnforcer;
 use base::{Error, Result, RowType};
 use syntax::Statement;
 use syntax::ast::Query;
-use syntax::statement::{Explain, ExplainDetail, Insert};
+use syntax::statement::{Explain, Insert};
 
 /// Plans the job of a query, an INSERT or a statement set.
 pub fn plan(
@@ -21,7 +21,8 @@ pub fn plan(
     positions: &Positions<'_>,
     warnings: &mut Vec<Error>,
 ) -> Result<PlannedJob> {
-    let binder = Binder::new(&session.catalogs, session.function_context()?, Some(positions));
+    let binder = Binder::new(&session.catalogs, session.function_context()?, Some(positions))
+        .with_connector(session.connector_context()?);
     let (queries, kind, sinks, row) = match statement {
         Statement::Query(query) => {
             let (query, row) = select(session, &binder, query)?;
@@ -41,9 +42,23 @@ pub fn plan(
         _ => return Err(Error::unsupported("this statement as a job")),
     };
     warnings.append(&mut binder.warnings.borrow_mut());
-    let (plan, more) = lower::plan(queries, &lower_context(session)?)?;
+    let mut context = lower_context(session)?;
+    context.config.hints = kept_hints(binder.hints.take(), warnings);
+    let (plan, more) = lower::plan(queries, &context)?;
     warnings.extend(more);
     Ok(PlannedJob { plan, kind, sinks, row })
+}
+
+/// Hints as the plan keeps them. Nothing reads them yet, and that is said.
+fn kept_hints(hints: Vec<syntax::Hint>, warnings: &mut Vec<Error>) -> Vec<PlanHint> {
+    hints
+        .into_iter()
+        .map(|hint| {
+            let hint = PlanHint { name: hint.name, options: hint.options, arguments: hint.arguments };
+            warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &hint)]));
+            hint
+        })
+        .collect()
 }
 
 fn lower_context(session: &Session) -> Result<LowerContext> {
@@ -56,6 +71,7 @@ fn lower_context(session: &Session) -> Result<LowerContext> {
         connector: session.connector_context()?,
         functions: session.function_context()?,
         enforcer,
+        strict_updates: session.options.word(&NON_DETERMINISTIC_UPDATES.spec)? == Some("TRY_RESOLVE"),
     })
 }
 
@@ -72,33 +88,47 @@ fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(Sink
 fn inserts(session: &Session, binder: &Binder<'_>, list: &[Insert]) -> Result<(Vec<SinkQuery>, Vec<String>)> {
     let mut queries = Vec::with_capacity(list.len());
     let mut sinks: Vec<String> = Vec::new();
+    let mut errors = Vec::new();
     for insert in list {
-        let (table, bound) = insert::bind(session, binder, insert)?;
+        let (table, bound) = match insert::bind(session, binder, insert) {
+            Ok(bound) => bound,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
         let name = table.definition.path.name.clone();
         if !sinks.contains(&name) {
             sinks.push(name);
         }
         queries.push(SinkQuery { logical: binder::optimize(bound)?, sink: SinkTarget::Table(table) });
     }
-    Ok((queries, sinks))
+    match Error::all(errors) {
+        Some(error) => Err(error),
+        None => Ok((queries, sinks)),
+    }
 }
 
-/// EXPLAIN.
+/// EXPLAIN. What it explains leaves nothing behind, a CREATE TABLE ... AS no table.
 pub fn explain(
     session: &Session,
     explain: &Explain,
     positions: &Positions<'_>,
     warnings: &mut Vec<Error>,
 ) -> Result<Outcome> {
-    for detail in &explain.details {
-        match detail {
-            // Row kinds are part of every plan that is shown.
-            ExplainDetail::ChangelogMode => {}
-            ExplainDetail::EstimatedCost => return Err(Error::unsupported("EXPLAIN ESTIMATED_COST")),
-            ExplainDetail::JsonExecutionPlan => return Err(Error::unsupported("EXPLAIN JSON_EXECUTION_PLAN")),
-            ExplainDetail::PlanAdvice => return Err(Error::unsupported("EXPLAIN PLAN_ADVICE")),
+    let job = match explain.statement.as_ref() {
+        Statement::CreateTable(create) if create.query.is_some() => {
+            let mut trial = session.clone();
+            match definitions::create_table(&mut trial, create, positions, warnings)? {
+                Outcome::Job(job) => *job,
+                _ => return Err(Error::unsupported("EXPLAIN of a table that exists already")),
+            }
         }
-    }
-    let job = plan(session, &explain.statement, positions, warnings)?;
-    Ok(Outcome::Text(explaining::explain(&job.plan)))
+        Statement::Query(_) | Statement::Insert(_) | Statement::StatementSet(_) => {
+            plan(session, &explain.statement, positions, warnings)?
+        }
+        Statement::Modify(_) => return Err(refused::refuse(session, &explain.statement)),
+        _ => return Err(Error::unsupported("EXPLAIN of a statement without a query")),
+    };
+    Ok(Outcome::Text(explaining::explain(&job.plan, &explain.details)))
 }

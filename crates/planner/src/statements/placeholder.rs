@@ -30,6 +30,7 @@ pub fn explain(
     let path = object_path(session, &create.name).ok()?;
     let context = TableContext {
         connectors: &session.environment.connectors,
+        catalogs: &session.catalogs,
         connector: &session.connector_context().ok()?,
         functions: &session.function_context().ok()?,
         positions,

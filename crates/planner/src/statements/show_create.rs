@@ -1,8 +1,8 @@
 //! SHOW CREATE: statements that make a table or view again.
 
-use super::show::{metadata_text, quoted};
-use crate::catalog::{CatalogTable, View};
-use base::{ColumnKind, LogicalType, ObjectPath, SqlType};
+use super::describe::{metadata_text, quoted};
+use crate::catalog::{CatalogTable, Properties, View};
+use base::{ColumnKind, LogicalType, ObjectPath, Options, PartitionField, PartitionTransform, SqlType};
 
 fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
@@ -17,7 +17,7 @@ fn path(path: &ObjectPath) -> String {
 }
 
 /// The type with its length spelled out, as Flink does here.
-fn type_text(sql_type: &SqlType) -> String {
+pub fn type_text(sql_type: &SqlType) -> String {
     let logical = match &sql_type.logical {
         LogicalType::VarChar(length) => format!("VARCHAR({length})"),
         LogicalType::VarBinary(length) => format!("VARBINARY({length})"),
@@ -25,6 +25,20 @@ fn type_text(sql_type: &SqlType) -> String {
         other => other.to_string(),
     };
     if sql_type.nullable { logical } else { format!("{logical} NOT NULL") }
+}
+
+/// An entry of PARTITIONED BY.
+pub fn partition_text(field: &PartitionField) -> String {
+    let column = identifier(&field.column);
+    match field.transform {
+        PartitionTransform::Identity => column,
+        PartitionTransform::Years => format!("years({column})"),
+        PartitionTransform::Months => format!("months({column})"),
+        PartitionTransform::Days => format!("days({column})"),
+        PartitionTransform::Hours => format!("hours({column})"),
+        PartitionTransform::Bucket(count) => format!("bucket({count}, {column})"),
+        PartitionTransform::Truncate(width) => format!("truncate({width}, {column})"),
+    }
 }
 
 /// CREATE TABLE.
@@ -53,7 +67,9 @@ pub fn table(table: &CatalogTable) -> String {
     }
     if !definition.primary_key.is_empty() {
         let columns: Vec<String> = definition.primary_key.iter().map(|name| identifier(name)).collect();
-        let name = identifier(&format!("PK_{}", definition.primary_key.join("_")));
+        let declared = table.declared.primary_key.as_ref().and_then(|key| key.name.as_ref());
+        let names = || key_name(definition.primary_key.iter().map(String::as_str));
+        let name = identifier(&declared.map_or_else(names, |name| name.value.clone()));
         elements.push(format!("CONSTRAINT {name} PRIMARY KEY ({}) NOT ENFORCED", columns.join(", ")));
     }
     let kind = if table.temporary { "CREATE TEMPORARY TABLE" } else { "CREATE TABLE" };
@@ -62,12 +78,41 @@ pub fn table(table: &CatalogTable) -> String {
         out.push_str(&format!("COMMENT {}\n", text(comment)));
     }
     if !definition.partitioned_by.is_empty() {
-        let columns: Vec<String> = definition.partitioned_by.iter().map(|name| identifier(name)).collect();
-        out.push_str(&format!("PARTITIONED BY ({})\n", columns.join(", ")));
+        let fields: Vec<String> = definition.partitioned_by.iter().map(partition_text).collect();
+        out.push_str(&format!("PARTITIONED BY ({})\n", fields.join(", ")));
     }
-    let options: Vec<String> =
-        definition.options.iter().map(|(key, value)| format!("  {} = {}", text(key), text(value))).collect();
-    out.push_str(&format!("WITH (\n{}\n)\n", options.join(",\n")));
+    out.push_str(&with_clause(&definition.options));
+    out
+}
+
+/// The name of a primary key that was given none.
+pub fn key_name<'a>(columns: impl Iterator<Item = &'a str>) -> String {
+    format!("PK_{}", columns.collect::<Vec<_>>().join("_"))
+}
+
+/// What stands for a secret.
+const MASK: &str = "***";
+
+/// The WITH clause, passwords masked; nothing without options.
+fn with_clause(options: &Options) -> String {
+    let secret = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        key.ends_with("password") || key.ends_with("sasl.jaas.config")
+    };
+    let shown: Vec<String> = options
+        .iter()
+        .map(|(key, value)| format!("  {} = {}", text(key), text(if secret(key) { MASK } else { value })))
+        .collect();
+    if shown.is_empty() { String::new() } else { format!("WITH (\n{}\n)\n", shown.join(",\n")) }
+}
+
+/// CREATE CATALOG.
+pub fn catalog(name: &str, properties: &Properties) -> String {
+    let mut out = format!("CREATE CATALOG {}\n", identifier(name));
+    if let Some(comment) = &properties.comment {
+        out.push_str(&format!("COMMENT {}\n", text(comment)));
+    }
+    out.push_str(&with_clause(&properties.options));
     out
 }
 
@@ -76,7 +121,16 @@ pub fn view(view: &View) -> String {
     let kind = if view.temporary { "CREATE TEMPORARY VIEW" } else { "CREATE VIEW" };
     let mut out = format!("{kind} {}", path(&view.path));
     if !view.columns.is_empty() {
-        let columns: Vec<String> = view.columns.iter().map(|name| identifier(name)).collect();
+        let comments = view.column_comments.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let columns: Vec<String> = view
+            .columns
+            .iter()
+            .zip(comments)
+            .map(|(name, comment)| match comment {
+                Some(comment) => format!("{} COMMENT {}", identifier(name), text(comment)),
+                None => identifier(name),
+            })
+            .collect();
         out.push_str(&format!(" (\n  {}\n)", columns.join(",\n  ")));
     }
     if let Some(comment) = &view.comment {

@@ -134,7 +134,7 @@ async fn a_split_that_holds_windows_back_is_named_while_the_job_runs() {
         let (warnings, mut told) = mpsc::unbounded_channel();
         let clock = Arc::new(ManualClock::new(0));
         let mut settings = options(parallelism, 4096);
-        settings.warnings = Some(warnings);
+        settings.warnings = base::Warnings::new(move |warning| drop(warnings.send(warning)));
         settings.clock = clock.clone();
         let job = launch(windowed(&source, &memory, idle_timeout), settings).await;
         memory.wait_for_rows(8).await;

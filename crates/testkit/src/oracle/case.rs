@@ -1,11 +1,11 @@
 //! Runs one `case.sql`, statement by statement, and compares every result.
 
-use super::compare::{Captured, CapturedResult, compare, materialise};
+use super::compare::{Captured, CapturedResult, compare, materialise, table_text};
 use super::connector::{CaptureResults, OracleConnector, QUERY};
 use super::expected::{self, ErrorPhase, Expected, ExpectedResult};
 use super::feed::Feed;
 use super::files::compare_files;
-use super::{OracleOptions, Verdict, log};
+use super::{Failure, OracleOptions, Standing, Verdict, log};
 use base::clock::SystemClock;
 use planner::{Environment, Outcome, PlannedJob, Session};
 use runtime::{JobHandle, RuntimeOptions};
@@ -22,21 +22,60 @@ pub struct CaseSession {
     /// The session.
     pub session: Session,
     /// The events.
-    pub feed: Arc<Feed>,
+    pub(super) feed: Arc<Feed>,
     /// What sinks got.
-    pub captured: Captured,
+    pub(super) captured: Captured,
     /// Whether sources never end.
-    pub unbounded: bool,
+    unbounded: bool,
 }
 
 impl CaseSession {
+    /// A session without events, to plan statements that are not run.
+    pub fn planning() -> CaseSession {
+        CaseSession::new(Vec::new(), false)
+    }
+
+    /// Executes statements that define something.
+    ///
+    /// # Errors
+    /// A statement that is refused.
+    pub fn define(&mut self, sql: &str) -> Result<(), String> {
+        let script = syntax::Script::new("define.sql", sql);
+        for statement in script.statements() {
+            self.session.execute(&script, &statement).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Runs a query over constants and gives its one value; `None` is NULL.
+    ///
+    /// # Errors
+    /// A query that is refused or fails, or has another number of rows.
+    pub fn value(&mut self, sql: &str) -> Result<Option<String>, String> {
+        let script = syntax::Script::new("value.sql", sql);
+        let statement = script.statements().next().ok_or("no statement")?;
+        let executed = self.session.execute(&script, &statement).map_err(|error| error.to_string())?;
+        let Outcome::Job(job) = executed.outcome else { return Err("no query".into()) };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let options = OracleOptions { only: None, batch: 1, parallelism: 1, restore_every: None, strict: true };
+        let ended = runtime.block_on(self.run_job(*job, &options));
+        let changes = self.captured.take().remove(QUERY).unwrap_or_default().changes;
+        ended.map_err(|failure| failure.text)?;
+        match materialise(&changes, &[]).as_slice() {
+            [row] => Ok(row.first().cloned().flatten()),
+            rows => Err(format!("{} rows", rows.len())),
+        }
+    }
+
     /// A session over the events of a case.
-    pub fn new(events: Vec<log::LogEvent>, unbounded: bool) -> CaseSession {
+    pub(super) fn new(events: Vec<log::LogEvent>, unbounded: bool) -> CaseSession {
         let feed = Arc::new(Feed::new(events));
         let captured = Captured::default();
         let (mut connectors, formats) = crate::registries();
         connectors.register(Arc::new(OracleConnector { feed: feed.clone(), captured: captured.clone(), unbounded }));
         let session = Session::new(Environment {
+            warnings: Default::default(),
             connectors: Arc::new(connectors),
             formats: Arc::new(formats),
             clock: Arc::new(SystemClock),
@@ -48,15 +87,15 @@ impl CaseSession {
     /// Runs a job to its end, feeding one event after the other.
     ///
     /// # Errors
-    /// The error that the job failed with, as text.
-    pub async fn run_job(&self, job: PlannedJob, options: &OracleOptions) -> Result<(), String> {
+    /// What the job failed with.
+    pub(super) async fn run_job(&self, job: PlannedJob, options: &OracleOptions) -> Result<(), Failure> {
         match tokio::time::timeout(JOB_TIMEOUT, self.drive(job, options)).await {
-            Ok(result) => result,
-            Err(_) => Err(format!("the job did not end within {} s", JOB_TIMEOUT.as_secs())),
+            Ok(result) => result.map_err(|error| Failure::new(ErrorPhase::Running, &error)),
+            Err(_) => Err(Failure::stuck(format!("the job did not end within {} s", JOB_TIMEOUT.as_secs()))),
         }
     }
 
-    async fn drive(&self, job: PlannedJob, options: &OracleOptions) -> Result<(), String> {
+    async fn drive(&self, job: PlannedJob, options: &OracleOptions) -> base::Result<()> {
         let mut handle = self.start(&job, options, None).await?;
         for (index, (table, events)) in self.feed.feeds(options.batch).into_iter().enumerate() {
             handle.quiesce().await;
@@ -66,7 +105,11 @@ impl CaseSession {
             }
             if options.restore_every.is_some_and(|every| (index + 1) % every == 0) {
                 handle.quiesce().await;
-                let checkpoint = handle.checkpoint().await.map_err(|error| error.to_string())?;
+                let checkpoint = match handle.checkpoint().await {
+                    Ok(checkpoint) => checkpoint,
+                    // A job that has failed says better why.
+                    Err(error) => return Err(handle.wait().await.err().unwrap_or(error)),
+                };
                 handle.cancel();
                 // The end of a cancelled job is an error by nature.
                 let _ = handle.wait().await;
@@ -79,10 +122,10 @@ impl CaseSession {
             let failed = handle.metrics().state == runtime::metrics::JobState::Failed;
             handle.cancel();
             let ended = handle.wait().await;
-            return if failed { ended.map(|_| ()).map_err(|error| error.to_string()) } else { Ok(()) };
+            return if failed { ended.map(|_| ()) } else { Ok(()) };
         }
         self.feed.end();
-        handle.wait().await.map(|_| ()).map_err(|error| error.to_string())
+        handle.wait().await.map(|_| ())
     }
 
     async fn start(
@@ -90,14 +133,14 @@ impl CaseSession {
         job: &PlannedJob,
         options: &OracleOptions,
         restore: Option<runtime::JobCheckpoint>,
-    ) -> Result<JobHandle, String> {
+    ) -> base::Result<JobHandle> {
         self.feed.reset();
         let mut runtime_options = RuntimeOptions::from_config(&job.plan.config);
         runtime_options.parallelism = options.parallelism;
         runtime_options.batch_rows = options.batch;
         runtime_options.checkpoint_interval = None;
         runtime_options.restore = restore;
-        runtime::start(job.plan.clone(), runtime_options).await.map_err(|error| error.to_string())
+        runtime::start(job.plan.clone(), runtime_options).await
     }
 }
 
@@ -110,7 +153,7 @@ enum Given {
     Nothing,
     Rows(Vec<Vec<Option<String>>>),
     Results(BTreeMap<String, CapturedResult>),
-    Failed(ErrorPhase, String),
+    Failed(Failure),
 }
 
 /// Runs the case in `folder`.
@@ -134,20 +177,22 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
     let mut case = CaseSession::new(log::parse(&read(&folder.join("input.log")))?, unbounded);
     let script = syntax::Script::new("case.sql", &sql);
     let mut verdicts = Vec::new();
+    let mut unset = Unset::default();
     for (index, statement) in script.statements().enumerate() {
         let given = match case.session.execute(&script, &statement) {
-            Err(error) => Given::Failed(ErrorPhase::Planning, error.to_string()),
+            Err(error) => Given::Failed(Failure::new(ErrorPhase::Planning, &error)),
             Ok(executed) => match executed.outcome {
                 Outcome::Done | Outcome::Text(_) => Given::Nothing,
                 Outcome::Table { rows, .. } => Given::Rows(rows),
                 Outcome::Job(job) => match case.run_job(*job, options).await {
                     Ok(()) => Given::Results(case.captured.take()),
-                    Err(why) => Given::Failed(ErrorPhase::Running, why),
+                    Err(failure) => Given::Failed(failure),
                 },
             },
         };
         case.captured.take();
-        verdicts.extend(judge(index + 1, given, &expected, options));
+        let judged = judge(index + 1, given, &expected, options);
+        verdicts.extend(judged.into_iter().map(|verdict| unset.blame(verdict, &statement.text)));
     }
     verdicts.extend(compare_files(out.path(), &expected.files, options.compares_sequences()));
     Ok(verdicts)
@@ -158,12 +203,16 @@ fn judge(statement: usize, given: Given, expected: &Expected, options: &OracleOp
     let results: Vec<&ExpectedResult> =
         expected.results.iter().filter(|result| result.statement == statement).collect();
     match (expected.errors.get(&statement), given) {
-        (Some(phase), Given::Failed(failed, _)) if *phase == failed => vec![Verdict::pass(number, "error")],
-        (Some(phase), Given::Failed(failed, why)) => {
-            vec![Verdict::fail(number, "error", format!("expected in phase {phase:?}, failed in {failed:?}: {why}"))]
+        (Some(phase), Given::Failed(failure)) if *phase == failure.phase => vec![Verdict::pass(number, "error")],
+        (Some(phase), Given::Failed(failure)) => {
+            let why = format!("expected in phase {phase:?}, failed in {:?}: {}", failure.phase, failure.text);
+            vec![Verdict::fail(number, "error", why).found(failure.found())]
         }
-        (Some(phase), _) => vec![Verdict::fail(number, "error", format!("expected an error in phase {phase:?}"))],
-        (None, Given::Failed(_, why)) => vec![Verdict::fail(number, what(options), why)],
+        (Some(phase), given) => {
+            let why = format!("expected an error in phase {phase:?}");
+            vec![Verdict::fail(number, "error", why).found(accepted(&given))]
+        }
+        (None, Given::Failed(failure)) => vec![Verdict::error(number, what(options), &failure)],
         (None, Given::Nothing) if results.is_empty() => Vec::new(),
         // Sinks without a recorded result (print, blackhole, filesystem): the job has run.
         (None, Given::Results(_)) if results.is_empty() => vec![Verdict::pass(number, "runs")],
@@ -176,7 +225,8 @@ fn judge(statement: usize, given: Given, expected: &Expected, options: &OracleOp
             if wanted == rows {
                 vec![Verdict::pass(number, "rows")]
             } else {
-                vec![Verdict::fail(number, "rows", format!("expected {wanted:?}; found {rows:?}"))]
+                let why = format!("expected {wanted:?}; found {rows:?}");
+                vec![Verdict::fail(number, "rows", why).found(format!("table {}", table_text(&rows)))]
             }
         }
         (None, Given::Results(found)) => results
@@ -186,6 +236,37 @@ fn judge(statement: usize, given: Given, expected: &Expected, options: &OracleOp
                 None => Verdict::fail(number.clone(), what(options), "no such result"),
             })
             .collect(),
+    }
+}
+
+/// A statement that Flink rejects and that was executed here.
+fn accepted(given: &Given) -> String {
+    let mut text = "accepted".to_string();
+    if let Given::Results(results) = given {
+        for result in results.values() {
+            match materialise(&result.changes, &result.key).as_slice() {
+                [] => text.push_str(": no rows"),
+                rows => text.push_str(&format!(": table {}", table_text(rows))),
+            }
+        }
+    }
+    text
+}
+
+/// A setting that is not built yet: what is wrong behind it is wrong because of it.
+#[derive(Debug, Default)]
+pub(super) struct Unset(Option<String>);
+
+impl Unset {
+    /// The verdict about a statement of this text, with the setting as the cause.
+    pub(super) fn blame(&mut self, mut verdict: Verdict, text: &str) -> Verdict {
+        let is_setting = text.trim_start().get(..4).is_some_and(|word| word.eq_ignore_ascii_case("SET "));
+        match (&verdict.standing, &self.0) {
+            (Standing::NeedsFeature(feature), _) if is_setting => self.0 = Some(feature.clone()),
+            (Standing::Failed(_), Some(feature)) => verdict.standing = Standing::NeedsFeature(feature.clone()),
+            _ => {}
+        }
+        verdict
     }
 }
 

@@ -120,6 +120,11 @@ fn show<T: std::fmt::Debug>(rows: &[T], render: impl Fn(&T) -> String) -> String
     format!("[{}]", text.join("; "))
 }
 
+/// All rows of a table in one line.
+pub fn table_text(rows: &[Vec<Option<String>>]) -> String {
+    rows.iter().map(|row| cells_text(row)).collect::<Vec<_>>().join("; ")
+}
+
 fn cells_text(cells: &[Option<String>]) -> String {
     cells.iter().map(|cell| cell.as_deref().unwrap_or("null")).collect::<Vec<_>>().join(", ")
 }
@@ -136,7 +141,8 @@ pub fn compare(expected: &ExpectedResult, actual: &CapturedResult, sequence: boo
     };
     let what = if sequence { "sequence" } else { "table" };
     if let Some(schema) = expected.schema.as_ref().filter(|schema| **schema != actual.schema) {
-        return Verdict::fail(name, what, format!("types: expected {schema}; found {}", actual.schema));
+        let why = format!("types: expected {schema}; found {}", actual.schema);
+        return Verdict::fail(name, what, why).found(format!("types {}", actual.schema));
     }
     // Without a recorded table the changelog describes it.
     let wanted = match &expected.table {
@@ -149,12 +155,15 @@ pub fn compare(expected: &ExpectedResult, actual: &CapturedResult, sequence: boo
     };
     let found = materialise(&actual.changes, &actual.key);
     if wanted != found {
-        let (wanted, found) = (show(&wanted, |row| cells_text(row)), show(&found, |row| cells_text(row)));
-        return Verdict::fail(name, what, format!("final table: expected {wanted}; found {found}"));
+        let (wanted, shown) = (show(&wanted, |row| cells_text(row)), show(&found, |row| cells_text(row)));
+        let why = format!("final table: expected {wanted}; found {shown}");
+        return Verdict::fail(name, what, why).found(format!("table {}", table_text(&found)));
     }
     if sequence && !same_sequence(&expected.changes, &actual.changes) {
         let (wanted, found) = (show(&expected.changes, change_text), show(&actual.changes, change_text));
-        return Verdict::fail(name, what, format!("changes: expected {wanted}; found {found}"));
+        let changes: Vec<String> = actual.changes.iter().map(change_text).collect();
+        let why = format!("changes: expected {wanted}; found {found}");
+        return Verdict::fail(name, what, why).found(format!("changes {}", changes.join("; ")));
     }
     Verdict::pass(name, what)
 }

@@ -54,6 +54,18 @@ fn sink_mode(table: &TableDefinition) -> &str {
     table.options.get("sink-mode").unwrap_or(default)
 }
 
+/// Refuses options that are neither the connector's nor the format's.
+fn check_options(table: &TableDefinition) -> Result<()> {
+    let format = format!("{}.", table.options.get("format").unwrap_or("json"));
+    let known: Vec<&OptionSpec> = OPTIONS.iter().chain(base::watermark_options::OPTIONS).collect();
+    let is_known =
+        |key: &str| key == "connector" || key.starts_with(&format) || known.iter().any(|spec| spec.matches(key));
+    match table.options.iter().find(|(key, _)| !is_known(key)) {
+        Some((key, _)) => Err(base::options::unknown(key, &known, "connector 'oracle'")),
+        None => Ok(()),
+    }
+}
+
 fn format_of<'a>(
     table: &TableDefinition,
     context: &'a ConnectorContext,
@@ -72,6 +84,7 @@ impl ConnectorFactory for OracleConnector {
     }
 
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
+        check_options(table)?;
         let decodes = format_of(table, context)?.describe(&table.options)?.decodes;
         let declared = table.options.get("changelog-mode").and_then(declared_mode);
         let changelog = declared.or_else(|| inferred_mode(&self.feed.events, &self.log_name(table))).unwrap_or(decodes);

@@ -8,12 +8,14 @@
 mod case;
 mod compare;
 mod connector;
+pub mod differences;
 mod expected;
 mod exprs;
 mod feed;
 mod files;
 mod log;
 
+pub use case::CaseSession;
 pub use connector::CaptureResults;
 
 use regex::Regex;
@@ -30,6 +32,8 @@ pub struct OracleOptions {
     pub parallelism: usize,
     /// Restart from a checkpoint after this many feeds.
     pub restore_every: Option<usize>,
+    /// Count listed differences and missing features as failures.
+    pub strict: bool,
 }
 
 impl OracleOptions {
@@ -44,9 +48,15 @@ impl OracleOptions {
 pub struct Report {
     /// Results that are as recorded.
     pub passed: usize,
-    /// Results that are not.
+    /// Results that differ as the list of differences says.
+    pub differing: usize,
+    /// Results that need what is not built yet.
+    pub needing: usize,
+    /// Results that are wrong.
     pub failed: usize,
-    /// Folders that could not be read.
+    /// Listed differences of which no result was met.
+    pub unmet: Vec<String>,
+    /// Folders that could not be read, and listed differences that are none.
     pub problems: Vec<String>,
 }
 
@@ -57,23 +67,102 @@ pub struct Verdict {
     pub result: String,
     /// What was compared: `sequence`, `table`, `error`, `value`, `rows`, `runs`.
     pub what: &'static str,
-    /// Why it failed; `None` if it passed.
-    pub failure: Option<String>,
+    /// How the comparison ended.
+    pub standing: Standing,
+    /// What the statement gave, in the form of the list of differences; empty if it is as recorded.
+    pub found: String,
+    /// Whether it is a line of an expression case.
+    expression: bool,
+}
+
+/// How a comparison ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// As recorded.
+    Passed,
+    /// Not as recorded, as the list of differences says; why.
+    Differs(String),
+    /// Not built yet; what.
+    NeedsFeature(String),
+    /// Wrong; why.
+    Failed(String),
 }
 
 impl Verdict {
     fn pass(result: impl Into<String>, what: &'static str) -> Verdict {
-        Verdict { result: result.into(), what, failure: None }
+        Verdict { result: result.into(), what, standing: Standing::Passed, found: String::new(), expression: false }
     }
 
     fn fail(result: impl Into<String>, what: &'static str, why: impl Into<String>) -> Verdict {
-        Verdict { result: result.into(), what, failure: Some(why.into()) }
+        Verdict {
+            result: result.into(),
+            what,
+            standing: Standing::Failed(why.into()),
+            found: String::new(),
+            expression: false,
+        }
+    }
+
+    /// The same with what was found.
+    fn found(self, found: impl Into<String>) -> Verdict {
+        Verdict { found: found.into(), ..self }
+    }
+
+    /// A statement that failed although Flink runs it.
+    fn error(result: impl Into<String>, what: &'static str, failure: &Failure) -> Verdict {
+        let standing = match &failure.feature {
+            Some(feature) => Standing::NeedsFeature(feature.clone()),
+            None => Standing::Failed(failure.text.clone()),
+        };
+        Verdict { result: result.into(), what, standing, found: failure.found(), expression: false }
+    }
+}
+
+/// Why a statement or its job failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    phase: expected::ErrorPhase,
+    code: &'static str,
+    text: String,
+    /// What is not built yet, if that is why.
+    feature: Option<String>,
+}
+
+impl Failure {
+    fn new(phase: expected::ErrorPhase, error: &base::Error) -> Failure {
+        let unsupported = error.code() == base::Error::unsupported("").code();
+        Failure {
+            phase,
+            code: error.code(),
+            text: error.to_string(),
+            feature: unsupported.then(|| error.argument("feature").unwrap_or_default().to_string()),
+        }
+    }
+
+    fn stuck(text: String) -> Failure {
+        Failure { phase: expected::ErrorPhase::Running, code: "stuck", text, feature: None }
+    }
+
+    /// `planning error HW-P001`.
+    fn found(&self) -> String {
+        let phase = match self.phase {
+            expected::ErrorPhase::Planning => "planning",
+            expected::ErrorPhase::Running => "running",
+        };
+        format!("{phase} error {}", self.code)
     }
 }
 
 /// Runs all cases in the given folders and prints a line per result.
 pub fn run(folders: &[PathBuf], options: &OracleOptions) -> Report {
     let mut report = Report::default();
+    let mut differences = match differences::Differences::load() {
+        Ok(differences) => differences,
+        Err(problem) => {
+            report.problems.push(problem);
+            return report;
+        }
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -94,21 +183,41 @@ pub fn run(folders: &[PathBuf], options: &OracleOptions) -> Report {
             if options.only.as_ref().is_some_and(|only| !only.is_match(&name)) {
                 continue;
             }
-            for verdict in runtime.block_on(run_case(&path, options)) {
-                match &verdict.failure {
-                    None => {
-                        report.passed += 1;
-                        println!("PASS {name}#{} {}", verdict.result, verdict.what);
-                    }
-                    Some(why) => {
-                        report.failed += 1;
-                        println!("FAIL {name}#{} {} {}", verdict.result, verdict.what, why.replace('\n', " / "));
-                    }
+            for mut verdict in runtime.block_on(run_case(&path, options)) {
+                if !options.strict {
+                    differences.judge(&name, &mut verdict, options.compares_sequences());
                 }
+                report.add(&name, &verdict, options.strict);
             }
         }
     }
+    report.unmet = differences.unmet();
+    let stale = differences.stale().into_iter();
+    report.problems.extend(stale.map(|entry| format!("differences.tsv: {entry} is as recorded: remove it")));
     report
+}
+
+impl Report {
+    fn add(&mut self, case: &str, verdict: &Verdict, strict: bool) {
+        let (label, count, why) = match &verdict.standing {
+            Standing::Passed => ("PASS", &mut self.passed, ""),
+            Standing::Differs(why) => ("DIFFERS", &mut self.differing, why.as_str()),
+            Standing::NeedsFeature(feature) if !strict => ("NEEDS", &mut self.needing, feature.as_str()),
+            Standing::NeedsFeature(why) | Standing::Failed(why) => ("FAIL", &mut self.failed, why.as_str()),
+        };
+        *count += 1;
+        let line = format!("{label} {case}#{} {} {}", verdict.result, verdict.what, why.replace('\n', " / "));
+        println!("{}", line.trim_end());
+        if label == "FAIL" && !verdict.found.is_empty() {
+            println!("     found: {}", verdict.found);
+        }
+    }
+
+    /// `510 passed, 30 differ on purpose, 90 need features, 4 failed`.
+    pub fn summary(&self) -> String {
+        let Report { passed, differing, needing, failed, .. } = self;
+        format!("{passed} passed, {differing} differ on purpose, {needing} need features, {failed} failed")
+    }
 }
 
 /// Runs one case folder.

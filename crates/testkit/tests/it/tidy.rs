@@ -38,3 +38,23 @@ fn generated_pages_are_up_to_date() {
     let stale = testkit::docs::stale(root());
     assert!(stale.is_empty(), "run `cargo run -p testkit -- docs`: {stale:?}");
 }
+
+#[test]
+fn the_examples_of_functions_have_their_values() {
+    let wrong = testkit::docs_functions::wrong_examples().expect("a session");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_function_is_described() {
+    use testkit::docs_functions::documented;
+    let functions = documented();
+    let lacking: Vec<&str> = functions.iter().filter(|function| function.doc.is_none()).map(|f| f.name).collect();
+    assert!(lacking.is_empty(), "without a description: {lacking:?}");
+}
+
+#[test]
+fn expressions_with_a_syntax_of_their_own_are_planned() {
+    let refused = testkit::docs_functions::refused_expressions().expect("a session");
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}

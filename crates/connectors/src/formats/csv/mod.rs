@@ -49,7 +49,7 @@ impl FormatFactory for Csv {
 fn check(columns: &RowType) -> Result<()> {
     fn scalar(sql_type: &SqlType) -> bool {
         use LogicalType::*;
-        !matches!(sql_type.logical, Array(_) | Map(..) | Multiset(_) | Row(_))
+        !matches!(sql_type.logical, Array(_) | Map(..) | Multiset(_) | Row(_) | Structured(..) | Variant | Bitmap)
     }
     for field in columns.fields() {
         let fits = match &field.sql_type.logical {
@@ -58,7 +58,7 @@ fn check(columns: &RowType) -> Result<()> {
             _ => scalar(&field.sql_type),
         };
         if !fits {
-            let why = "CSV holds values, and ARRAY or ROW of values, but nothing deeper and no MAP or MULTISET";
+            let why = "CSV holds values, and ARRAY or ROW of values, but nothing deeper and no MAP, MULTISET, VARIANT or BITMAP";
             let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
                 [("format", &"csv"), ("column", &field.name), ("type", &field.sql_type), ("why", &why)];
             return Err(Error::new(&BAD_TYPE, &arguments));

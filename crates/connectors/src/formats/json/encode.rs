@@ -62,7 +62,9 @@ impl Shape {
         match &sql_type.logical {
             LogicalType::Array(element) | LogicalType::Map(_, element) => Shape::Element(Box::new(Shape::new(element))),
             LogicalType::Multiset(_) => Shape::Element(Box::new(Shape::Scalar)),
-            LogicalType::Row(fields) => Shape::Row(fields.iter().map(|(name, t)| Named::new(name, t)).collect()),
+            LogicalType::Row(fields) | LogicalType::Structured(_, fields) => {
+                Shape::Row(fields.iter().map(|(name, t)| Named::new(name, t)).collect())
+            }
             _ => Shape::Scalar,
         }
     }

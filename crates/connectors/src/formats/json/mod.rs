@@ -47,21 +47,24 @@ impl FormatFactory for Json {
     }
 }
 
-/// Keys of objects are strings, so keys of maps must be.
+/// Keys of objects are strings, so keys of maps must be. VARIANT and BITMAP have no form in JSON.
 pub(super) fn check(format: &'static str, columns: &RowType) -> Result<()> {
     fn has_only_text_keys(sql_type: &SqlType) -> bool {
         match &sql_type.logical {
             LogicalType::Map(key, value) => key.logical.is_string() && has_only_text_keys(value),
             LogicalType::Multiset(element) => element.logical.is_string(),
             LogicalType::Array(element) => has_only_text_keys(element),
-            LogicalType::Row(fields) => fields.iter().all(|(_, t)| has_only_text_keys(t)),
+            LogicalType::Row(fields) | LogicalType::Structured(_, fields) => {
+                fields.iter().all(|(_, t)| has_only_text_keys(t))
+            }
+            LogicalType::Variant | LogicalType::Bitmap => false,
             _ => true,
         }
     }
     let Some(field) = columns.fields().iter().find(|field| !has_only_text_keys(&field.sql_type)) else {
         return Ok(());
     };
-    let why = "the keys of a MAP or MULTISET must be CHAR, VARCHAR or STRING";
+    let why = "the keys of a MAP or MULTISET must be strings, and VARIANT or BITMAP goes through JSON_STRING or BITMAP_TO_BYTES";
     let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
         [("format", &format), ("column", &field.name), ("type", &field.sql_type), ("why", &why)];
     Err(Error::new(&BAD_TYPE, &arguments))

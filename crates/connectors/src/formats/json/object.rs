@@ -190,7 +190,9 @@ impl Layout {
                 Layout::Element(Box::new(Layout::new(element)))
             }
             LogicalType::Multiset(_) => Layout::Element(Box::new(Layout::Scalar)),
-            LogicalType::Row(fields) => Layout::Object(Object::new(fields.iter().map(|(name, t)| (name.as_str(), t)))),
+            LogicalType::Row(fields) | LogicalType::Structured(_, fields) => {
+                Layout::Object(Object::new(fields.iter().map(|(name, t)| (name.as_str(), t))))
+            }
             _ => Layout::Scalar,
         }
     }

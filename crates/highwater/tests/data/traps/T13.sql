@@ -1,0 +1,3 @@
+CREATE TABLE dim_user (user_id BIGINT, user_name STRING, update_time TIMESTAMP(3), PRIMARY KEY (user_id) NOT ENFORCED) WITH ('connector' = 'upsert-kafka', 'properties.bootstrap.servers' = '${KAFKA}', 'key.format' = 'json', 'value.format' = 'json', 'topic' = 'dim_user');
+CREATE TABLE fact_orders (order_id STRING, user_id BIGINT, order_time TIMESTAMP(3)) WITH ('connector' = 'kafka', 'topic' = 'fact_orders', 'properties.bootstrap.servers' = '${KAFKA}', 'format' = 'json');
+SELECT o.order_id, u.user_name FROM fact_orders o LEFT JOIN dim_user FOR SYSTEM_TIME AS OF o.order_time AS u ON o.user_id = u.user_id;
