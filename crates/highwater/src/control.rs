@@ -162,7 +162,7 @@ fn is_locked(folder: &Path) -> bool {
     }
 }
 
-/// The run that `job` names, or the only one.
+/// The run that `job` names, the run whose only job has that name, or the only run.
 ///
 /// # Errors
 /// None of that name, none at all, or several.
@@ -174,7 +174,15 @@ pub fn choose(state_dir: &Path, job: Option<&str>) -> Result<String> {
     match (job, running.as_slice()) {
         (Some(job), _) => {
             let name = file_name(job);
-            if running.contains(&name) { Ok(name) } else { Err(missing(job)) }
+            if running.contains(&name) {
+                return Ok(name);
+            }
+            // Most scripts have one job, and its name is what every message shows.
+            let has_only = |run: &&String| {
+                let status = ask(state_dir, run, &Request::Status).unwrap_or_default();
+                matches!(status["jobs"].as_array().map(Vec::as_slice), Some([only]) if only["name"] == *job)
+            };
+            running.iter().find(has_only).cloned().ok_or_else(|| missing(job))
         }
         (None, [only]) => Ok(only.clone()),
         (None, []) => Err(Error::new(&NOTHING_RUNS, &[("path", &state_dir.display())])),

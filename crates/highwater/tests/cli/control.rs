@@ -46,6 +46,18 @@ fn ctrl_c_and_sigterm_stop_cleanly() {
 }
 
 #[test]
+fn a_run_is_stopped_by_the_name_of_its_only_job() {
+    let program = Program::new();
+    program.write("endless.sql", ENDLESS);
+    let mut running = program.start(&["run", "endless.sql"]);
+    let job = running.wait_until("rows are written", |job| rows(job, "sink", "rows_out") > 0);
+    let name = job["name"].as_str().expect("a name");
+    assert_ne!(name, "endless");
+    program.run(&["stop", name]).exits(0);
+    running.end().exits(0);
+}
+
+#[test]
 fn stop_without_a_job_says_so() {
     Program::new().run(&["stop"]).exits(2).says(&["HW-L009"]);
     Program::new().run(&["stop", "nope"]).exits(2).says(&["nope"]);

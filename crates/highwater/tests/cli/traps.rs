@@ -422,6 +422,48 @@ fn n5_n6_n11_tables_that_nobody_defined_are_answered_with_their_definition() {
 }
 
 #[test]
+fn n8_a_table_in_a_database_that_is_missing_is_answered_with_the_statement_to_add() {
+    let sql = "CREATE CATALOG ice WITH ('type' = 'generic_in_memory');
+        CREATE TABLE ice.nodb.t (id BIGINT) WITH ('connector' = 'datagen');";
+    explain(sql).exits(2).says(&["database nodb", "CREATE DATABASE IF NOT EXISTS ice.nodb;", "trap.sql:2"]);
+    assert!(explain_in_chinese(sql).contains("所在的数据库 nodb 不存在"));
+}
+
+#[test]
+fn a_sink_that_nobody_defined_is_answered_with_its_definition() {
+    explain(
+        "CREATE TABLE orders (id BIGINT, name STRING, amount DECIMAL(10, 2)) WITH ('connector' = 'datagen');
+         INSERT INTO totals SELECT name, SUM(amount) AS total FROM orders GROUP BY name;",
+    )
+    .exits(2)
+    .says(&["CREATE TABLE totals (\n", "name STRING", "total DECIMAL(38, 2)"]);
+}
+
+#[test]
+fn mistakes_of_a_statement_set_are_told_at_once_each_at_its_place() {
+    let ran = explain(
+        "CREATE TABLE a (id BIGINT, name STRING) WITH ('connector' = 'datagen');
+CREATE TABLE p (id INT, name STRING) WITH ('connector' = 'print');
+EXECUTE STATEMENT SET BEGIN
+INSERT INTO p SELECT id, nmae FROM a;
+INSERT INTO p SELECT id FROM a;
+INSERT INTO p SELECT id, name FROM a;
+INSERT INTO p SELECT CAST(id AS INT), UPPER(id) FROM a WHERE name;
+END;",
+    )
+    .exits(2)
+    .says(&[
+        "trap.sql:4:26",
+        "trap.sql:5:1",
+        "trap.sql:6:1",
+        "CAST(id AS INT), name",
+        "trap.sql:7:39",
+        "trap.sql:7:62",
+    ]);
+    assert_eq!(ran.err.matches("error[").count(), 5, "{}", ran.err);
+}
+
+#[test]
 fn n20_only_instants_are_shown_in_the_session_time_zone() {
     let program = Program::new();
     let sql = include_str!("../data/traps/N20.sql");
