@@ -26,7 +26,7 @@ pub use cast::{CastSupport, can_cast, cast};
 pub use codes::CODES;
 pub use doc::{Category, FunctionDoc};
 pub use docs::{scalar_doc, scalar_docs};
-pub use registry::{scalar, scalar_names};
+pub use registry::{scalar, scalar_forms, scalar_names};
 pub use types::{common_type, comparison_type};
 
 #[cfg(test)]

@@ -316,3 +316,8 @@ pub fn scalar(name: &str) -> Option<Arc<dyn ScalarFunction>> {
 pub fn scalar_names() -> Vec<&'static str> {
     SCALARS.iter().map(|scalar| scalar.name).collect()
 }
+
+/// The calls that a scalar function or operator takes, as messages show them.
+pub fn scalar_forms(name: &str) -> Option<&'static str> {
+    BY_NAME.get(name.to_ascii_uppercase().as_str()).map(|scalar| scalar.forms)
+}

@@ -276,6 +276,16 @@ impl Catalogs {
     /// # Errors
     /// Its catalog or database does not exist.
     pub fn put(&mut self, path: &ObjectPath, object: CatalogObject) -> Result<()> {
+        let known = self.databases(&path.catalog);
+        if !known.is_empty() && !known.contains(&path.database) {
+            let arguments: [(&'static str, &dyn std::fmt::Display); 4] = [
+                ("name", path),
+                ("catalog", &path.catalog),
+                ("database", &path.database),
+                ("known", &known.join(", ")),
+            ];
+            return Err(Error::new(&crate::binder::codes::MISSING_DATABASE, &arguments));
+        }
         let database = self.database_mut(&path.catalog, &path.database)?;
         if object.is_temporary() {
             self.temporary.insert(path.clone(), object);

@@ -102,6 +102,25 @@ fn inserts_that_cannot_be() {
 }
 
 #[test]
+fn conflicts_are_those_of_other_keys() {
+    let mut session = tables();
+    run(
+        &mut session,
+        "CREATE TABLE keyed (user_id STRING, c BIGINT, PRIMARY KEY (user_id) NOT ENFORCED) WITH ('connector' = 'test')",
+    );
+    let grouped = "INSERT INTO keyed SELECT user_id, COUNT(*) FROM src GROUP BY user_id ON CONFLICT DO";
+    for action in ["DEDUPLICATE", "ERROR", "NOTHING"] {
+        assert!(run(&mut session, &format!("{grouped} {action}")).warnings.is_empty(), "{action}");
+    }
+    let plain = "INSERT INTO keyed SELECT user_id, CAST(n AS BIGINT) FROM src ON CONFLICT DO";
+    let warnings = run(&mut session, &format!("{plain} DEDUPLICATE")).warnings;
+    assert_eq!(warnings.iter().map(base::Error::code).collect::<Vec<_>>(), ["HW-P052"]);
+    for action in ["ERROR", "NOTHING"] {
+        assert_eq!(refused(&mut session, &format!("{plain} {action}")).code(), "HW-I002", "{action}");
+    }
+}
+
+#[test]
 fn errors_stand_at_their_place() {
     let error = execute(&mut tables(), "SELECT n,\n       nn\nFROM src").unwrap_err();
     match error.location() {

@@ -39,6 +39,8 @@ fn problems_of_a_definition() {
         ("CREATE TABLE t (a INT) PARTITIONED BY (days(a)) WITH ('connector' = 'test')", "HW-P125"),
         ("CREATE TABLE t (a INT) PARTITIONED BY (bucket(a)) WITH ('connector' = 'test')", "HW-P125"),
         ("CREATE TABLE t (a INT) PARTITIONED BY (weeks(a)) WITH ('connector' = 'test')", "HW-P125"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (a) WITH ('connector' = 'plain')", "HW-P124"),
+        ("CREATE TABLE t (a INT) PARTITIONED BY (bucket(4, a)) WITH ('connector' = 'folders')", "HW-I002"),
         ("CREATE TABLE t (a INT) USING iceberg", "HW-P144"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'tset')", "HW-P014"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'test', 'path' = '...')", "HW-P015"),

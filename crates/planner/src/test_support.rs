@@ -8,8 +8,12 @@ use base::format::FormatRegistry;
 use base::{ChangelogMode, Error, LogicalType, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
 
+/// `test`; `folders` has no transforms in PARTITIONED BY, `plain` no partitions at all.
 #[derive(Debug)]
-struct TestConnector;
+struct TestConnector {
+    name: &'static str,
+    partitioning: Partitioning,
+}
 
 #[derive(Debug)]
 struct Nothing;
@@ -36,7 +40,7 @@ impl SinkProvider for Nothing {
 
 impl ConnectorFactory for TestConnector {
     fn name(&self) -> &'static str {
-        "test"
+        self.name
     }
 
     fn options(&self) -> &'static [OptionSpec] {
@@ -44,7 +48,7 @@ impl ConnectorFactory for TestConnector {
     }
 
     fn partitioning(&self) -> Partitioning {
-        Partitioning::Transforms
+        self.partitioning
     }
 
     /// `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
@@ -104,10 +108,12 @@ impl ResultSinkFactory for NoResults {
     }
 }
 
-/// A session that knows the connector `test`.
+/// A session that knows the connectors `test`, `folders` and `plain`.
 pub fn session() -> Session {
     let mut connectors = ConnectorRegistry::default();
-    connectors.register(Arc::new(TestConnector));
+    connectors.register(Arc::new(TestConnector { name: "test", partitioning: Partitioning::Transforms }));
+    connectors.register(Arc::new(TestConnector { name: "plain", partitioning: Partitioning::None }));
+    connectors.register(Arc::new(TestConnector { name: "folders", partitioning: Partitioning::Columns }));
     Session::new(Environment {
         warnings: Default::default(),
         connectors: Arc::new(connectors),

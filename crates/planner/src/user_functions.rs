@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::ast::{
     AccessExpr, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Spanned, VisitMut, VisitorMut,
+    Spanned, Visit, VisitMut, Visitor, VisitorMut,
 };
 use syntax::dialect::FLINK_TYPE;
 
@@ -143,7 +143,7 @@ pub fn inline(tree: &mut impl VisitMut, catalogs: &Catalogs, positions: Option<&
         return Ok(());
     }
     let mut inliner = Inliner { catalogs, positions, expressions: 0, error: None };
-    let _ = tree.visit(&mut inliner);
+    let _ = VisitMut::visit(tree, &mut inliner);
     inliner.error.map_or(Ok(()), Err)
 }
 
@@ -196,10 +196,10 @@ fn measure(expr: &Expr) -> (usize, usize) {
         level: usize,
         levels: usize,
     }
-    impl VisitorMut for Measure {
+    impl Visitor for Measure {
         type Break = ();
 
-        fn pre_visit_expr(&mut self, _: &mut Expr) -> ControlFlow<()> {
+        fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
             self.expressions += 1;
             self.level += 1;
             self.levels = self.levels.max(self.level);
@@ -210,13 +210,13 @@ fn measure(expr: &Expr) -> (usize, usize) {
             ControlFlow::Continue(())
         }
 
-        fn post_visit_expr(&mut self, _: &mut Expr) -> ControlFlow<()> {
+        fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
             self.level -= 1;
             ControlFlow::Continue(())
         }
     }
     let mut measure = Measure { expressions: 0, level: 0, levels: 0 };
-    let _ = expr.clone().visit(&mut measure);
+    let _ = Visit::visit(expr, &mut measure);
     (measure.expressions, measure.levels)
 }
 
@@ -248,14 +248,17 @@ fn call(function: &SqlFunction, written: &Function) -> Result<Expr> {
         };
         given.insert(parameter, value.clone());
     }
-    let mut arguments: BTreeMap<String, Expr> = BTreeMap::new();
+    let mut arguments: BTreeMap<String, (Expr, usize)> = BTreeMap::new();
     for (parameter, sql_type) in &function.parameters {
         let value = given.remove(parameter.as_str()).ok_or_else(wrong)?;
         let marker = format!("{ARGUMENT_PREFIX}{name}{SEPARATOR}{parameter}{SEPARATOR}{}", sql_type.logical);
-        arguments.insert(parameter.clone(), rewrite::call(&marker, vec![value]));
+        let size = measure(&value).0;
+        arguments.insert(parameter.clone(), (rewrite::call(&marker, vec![value]), size));
     }
     let mut body = function.expression.clone();
-    let _ = body.visit(&mut Substitute { arguments: &arguments });
+    if VisitMut::visit(&mut body, &mut Substitute { arguments: &arguments, left: EXPRESSIONS_MAX }).is_break() {
+        return Err(Error::new(&statement_codes::FUNCTION_SIZE, &[("name", name)]));
+    }
     Ok(Expr::Cast {
         kind: CastKind::Cast,
         expr: Box::new(body),
@@ -268,9 +271,25 @@ fn call(function: &SqlFunction, written: &Function) -> Result<Expr> {
     })
 }
 
-/// Puts arguments in the place of parameters.
+/// Puts arguments in the place of parameters; breaks off when that becomes too much.
 struct Substitute<'a> {
-    arguments: &'a BTreeMap<String, Expr>,
+    /// By parameter, with their sizes.
+    arguments: &'a BTreeMap<String, (Expr, usize)>,
+    /// How many expressions may still be put in.
+    left: usize,
+}
+
+impl Substitute<'_> {
+    fn argument(&mut self, parameter: &Ident) -> ControlFlow<(), Option<Expr>> {
+        let Some((argument, size)) = self.arguments.get(&parameter.value) else { return ControlFlow::Continue(None) };
+        match self.left.checked_sub(*size) {
+            Some(left) => {
+                self.left = left;
+                ControlFlow::Continue(Some(argument.clone()))
+            }
+            None => ControlFlow::Break(()),
+        }
+    }
 }
 
 impl VisitorMut for Substitute<'_> {
@@ -280,17 +299,17 @@ impl VisitorMut for Substitute<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::Identifier(ident) => {
-                if let Some(argument) = self.arguments.get(&ident.value) {
-                    *expr = argument.clone();
+                if let Some(argument) = self.argument(ident)? {
+                    *expr = argument;
                 }
             }
             Expr::CompoundIdentifier(parts) => {
                 if let Some((first, fields)) = parts.split_first()
-                    && let Some(argument) = self.arguments.get(&first.value)
+                    && let Some(argument) = self.argument(first)?
                 {
                     let access_chain =
                         fields.iter().map(|field| AccessExpr::Dot(Expr::Identifier(field.clone()))).collect();
-                    *expr = Expr::CompoundFieldAccess { root: Box::new(argument.clone()), access_chain };
+                    *expr = Expr::CompoundFieldAccess { root: Box::new(argument), access_chain };
                 }
             }
             _ => {}

@@ -23,7 +23,7 @@ use crate::cursor::{self, eat, expect, is, word};
 use crate::types::parse_type;
 use sqlparser::ast::{
     BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    Ident, ObjectName, UnaryOperator, Value,
+    Ident, ObjectName, TrimWhereField, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER};
@@ -229,6 +229,16 @@ pub fn marker_arguments<'e>(expression: &'e Expr, name: &str) -> Option<Vec<&'e 
 
 type Hook = Result<Option<Expr>, ParserError>;
 
+/// The word after `TRIM(`.
+fn trim_place(parser: &Parser) -> Option<TrimWhereField> {
+    match word(parser, 2)?.as_str() {
+        "BOTH" => Some(TrimWhereField::Both),
+        "LEADING" => Some(TrimWhereField::Leading),
+        "TRAILING" => Some(TrimWhereField::Trailing),
+        _ => None,
+    }
+}
+
 /// Expressions that begin with a word of Flink's own.
 fn prefix(parser: &mut Parser) -> Hook {
     let Some(first) = word(parser, 0) else { return Ok(None) };
@@ -249,6 +259,14 @@ fn prefix(parser: &mut Parser) -> Hook {
             parser.expect_token(&Token::RParen)?;
             let kind = if first == "CAST" { CastKind::Cast } else { CastKind::TryCast };
             Ok(Some(Expr::Cast { kind, expr: Box::new(operand), data_type, array: false, format: None }))
+        }
+        // `TRIM(BOTH FROM x)`: spaces, which sqlparser wants to be written.
+        "TRIM" if parenthesis && is(parser, 3, "FROM") => {
+            let Some(place) = trim_place(parser) else { return Ok(None) };
+            (0..4).for_each(|_| parser.advance_token());
+            let operand = Box::new(parser.parse_expr()?);
+            parser.expect_token(&Token::RParen)?;
+            Ok(Some(Expr::Trim { expr: operand, trim_where: Some(place), trim_what: None, trim_characters: None }))
         }
         "INTERVAL" if !is(parser, 1, "INTERVAL") => match next {
             // Taken here, because sqlparser reads an interval twice: as a typed literal first, then as a keyword.

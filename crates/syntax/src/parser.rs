@@ -200,9 +200,8 @@ impl StatementReader<'_> {
                 self.object_name().map(Statement::Truncate)
             }
             "COMPILE" | "ADD" | "REMOVE" | "STOP" | "QUIT" | "EXIT" | "CLEAR" | "HELP" | "ANALYZE" | "TRUNCATE"
-            | "SOURCE" | "REFRESH" | "GRANT" | "REVOKE" | "COMMIT" | "ROLLBACK" | "START" | "VACUUM" | "OPTIMIZE" | "CACHE" => {
-                Ok(self.other(1))
-            }
+            | "SOURCE" | "REFRESH" | "GRANT" | "REVOKE" | "COMMIT" | "ROLLBACK" | "START" | "VACUUM" | "OPTIMIZE"
+            | "CACHE" => Ok(self.other(1)),
             _ => {
                 let token = self.parser.peek_token_ref();
                 let kind = SyntaxErrorKind::UnknownStatement { word: token.token.to_string() };

@@ -83,8 +83,7 @@ impl StatementReader<'_> {
         let alone = matches!(self.peek_nth(1), Token::EOF | Token::SemiColon | Token::Period);
         let kind = if alone { None } else { self.object_kind() };
         let extended = self.eat(&["EXTENDED"]);
-        let name =
-            if kind == Some(ObjectKind::Function) { self.procedure_name()? } else { self.object_name()? };
+        let name = if kind == Some(ObjectKind::Function) { self.procedure_name()? } else { self.object_name()? };
         Ok(Statement::Describe(Describe { kind: kind.unwrap_or(ObjectKind::Table), extended, name }))
     }
 

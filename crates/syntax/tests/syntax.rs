@@ -528,3 +528,50 @@ fn broken_statements_do_not_panic() {
         }
     }
 }
+
+#[test]
+fn functions_are_classes_or_expressions() {
+    let sql = "CREATE OR REPLACE TEMPORARY SYSTEM FUNCTION f(a INT, b ROW<x STRING>) RETURNS STRING LANGUAGE SQL \
+               RETURN b.x || CAST(a AS STRING)";
+    let Statement::CreateFunction(function) = read(sql) else { panic!() };
+    assert!(function.or_replace && function.temporary && function.system);
+    let FunctionBody::Expression { parameters, returns, expression } = function.body else { panic!() };
+    let parameters: Vec<String> = parameters.iter().map(|(name, type_name)| format!("{name} {type_name}")).collect();
+    assert_eq!(parameters, ["a INT", "b ROW<`x` STRING>"]);
+    assert_eq!(returns.map(|returns| returns.to_string()).as_deref(), Some("STRING"));
+    assert_eq!(expression.text, "b.x || CAST(a AS STRING)");
+    let Statement::CreateFunction(function) = read("CREATE FUNCTION a.b.f AS 'm.F' LANGUAGE python USING JAR 'x'")
+    else {
+        panic!()
+    };
+    let body =
+        FunctionBody::Class { class: "m.F".into(), language: Some("PYTHON".into()), rest: "USING JAR 'x'".into() };
+    assert_eq!(function.body, body);
+    for (sql, expected) in [
+        ("CREATE FUNCTION f(a INT) LANGUAGE JAVA RETURN a", "a function with parameters in JAVA is not supported"),
+        ("CREATE FUNCTION f(a INT) a", "expected RETURN, found a"),
+        ("CREATE FUNCTION f(a) RETURN a", "expected a type"),
+    ] {
+        assert!(refusal(sql).contains(expected), "{sql}: {}", refusal(sql));
+    }
+}
+
+#[test]
+fn views_catalogs_and_databases_are_altered() {
+    let Statement::AlterView(alter) = read("ALTER VIEW IF EXISTS c.d.v AS SELECT 1 AS a") else { panic!() };
+    assert!(
+        alter.if_exists && matches!(&alter.operation, ViewOperation::Query(query) if query.text == "SELECT 1 AS a")
+    );
+    let Statement::AlterSpace(alter) = read("ALTER CATALOG c RESET ('a', 'b')") else { panic!() };
+    assert_eq!(
+        (alter.kind, alter.operation),
+        (ObjectKind::Catalog, SpaceOperation::Reset(vec!["a".into(), "b".into()]))
+    );
+    let Statement::AlterSpace(alter) = read("ALTER DATABASE c.d SET ('a' = 'b')") else { panic!() };
+    assert!(matches!(alter.operation, SpaceOperation::Set(options) if options.len() == 1));
+    let Statement::CreateTable(table) = read("REPLACE TABLE t WITH ('connector' = 'x') AS SELECT 1 AS a") else {
+        panic!()
+    };
+    assert!(table.must_exist && table.or_replace && table.query.is_some());
+    assert!(refusal("ALTER VIEW v").contains("expected RENAME TO or AS"));
+}

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// What Flink's SHOW FUNCTIONS answers, and where it is here.
 const FLINK_FUNCTIONS: &str = include_str!("../flink_functions.tsv");
 
+/// Functions that other names are bound to.
+const INTERNAL: &[&str] = &["JSON TEXT"];
+
 /// A function or operator of this build.
 #[derive(Debug, Clone)]
 pub struct Documented {
@@ -21,19 +24,17 @@ pub struct Documented {
     pub doc: Option<FunctionDoc>,
 }
 
-/// Every scalar and aggregate function, those for internal use left out.
+/// Every scalar and aggregate function and every form with a syntax of its own, in the order of the page; those for
+/// internal use are left out.
 pub fn documented() -> Vec<Documented> {
-    let scalars = functions::scalar_names().into_iter().map(|name| Documented {
-        name,
-        forms: scalar_forms(name).unwrap_or_default(),
-        doc: scalar_doc(name),
-    });
-    let aggregates = functions::aggregate_names().into_iter().map(|name| Documented {
-        name,
-        forms: "",
-        doc: functions::aggregate_doc(name),
-    });
-    scalars.chain(aggregates).filter(|function| !function.name.starts_with('$')).collect()
+    let form = |name: &str| functions::scalar_forms(name).unwrap_or_default();
+    let described = functions::scalar_docs().map(|(name, doc)| Documented { name, forms: form(name), doc: Some(*doc) });
+    let lacking = functions::scalar_names().into_iter().filter(|name| functions::scalar_doc(name).is_none());
+    let lacking = lacking.map(|name| Documented { name, forms: form(name), doc: None });
+    let aggregates = functions::aggregate_names().into_iter();
+    let aggregates = aggregates.map(|name| Documented { name, forms: "", doc: functions::aggregate_doc(name) });
+    let all = described.chain(lacking).chain(aggregates);
+    all.filter(|function| !function.name.starts_with('$') && !INTERNAL.contains(&function.name)).collect()
 }
 
 /// The expressions of all examples of scalar functions.
@@ -75,7 +76,8 @@ pub fn flink_functions() -> Vec<(&'static str, Status)> {
 
 /// Whether this build has a function.
 pub fn is_there(name: &str) -> bool {
-    functions::scalar(name).is_some() || functions::aggregate(name).is_some()
+    let known = [functions::scalar(name).is_some(), functions::aggregate(name).is_some()];
+    known.contains(&true) || functions::scalar_doc(name).is_some()
 }
 
 /// The generated part of the page.
@@ -185,11 +187,4 @@ pub fn refused_expressions() -> Result<Vec<String>, String> {
         }
     }
     Ok(refused)
-}
-
-fn scalar_forms(_: &str) -> Option<&'static str> {
-    None
-}
-fn scalar_doc(_: &str) -> Option<FunctionDoc> {
-    None
 }

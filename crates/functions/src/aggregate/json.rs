@@ -289,8 +289,8 @@ impl Accumulator for ObjectAgg {
     }
 
     fn heap_bytes(&self) -> usize {
-        let member = |(key, value): (&Box<str>, &Box<str>)| key.len() + value.len() + 2 * size_of::<Box<str>>();
-        let inner: usize = self.members.iter().flatten().map(member).sum();
+        let members = self.members.iter().flatten();
+        let inner: usize = members.map(|(key, value)| key.len() + value.len() + 2 * size_of::<Box<str>>()).sum();
         inner + self.members.capacity() * size_of::<BTreeMap<Box<str>, Box<str>>>()
     }
 }

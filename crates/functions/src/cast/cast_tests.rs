@@ -64,8 +64,14 @@ fn instants_use_the_zone() {
 
 #[test]
 fn try_cast_gives_null() {
-    for (text, to) in [("x", "INT"), ("99999999999", "INT"), ("2024-13-01", "DATE"), ("", "DOUBLE"), ("1e3", "BIGINT")]
-    {
+    for (text, to) in [
+        ("x", "INT"),
+        ("99999999999", "INT"),
+        ("2024-13-01", "DATE"),
+        ("", "DOUBLE"),
+        ("1e3", "BIGINT"),
+        (" true", "BOOLEAN"),
+    ] {
         assert_eq!(convert(&[Some(text)], &[to], true, "UTC").unwrap(), [None], "{text} to {to}");
         let error = convert(&[Some(text)], &[to], false, "UTC").unwrap_err();
         assert_eq!(error.code(), "HW-T014", "{text} to {to}");
@@ -149,6 +155,11 @@ fn legacy_casts_give_null_and_keep_the_length() {
         let out = cast(&array, &SqlType::string(), &sql(to), false, &legacy).unwrap();
         let texts = to_text(&out, &sql(to), chrono_tz::UTC).unwrap();
         assert_eq!(texts.is_valid(0).then(|| texts.value(0)), expected, "{text} to {to}");
+    }
+    let truth: ArrayRef = Arc::new(BooleanArray::from(vec![true]));
+    for (context, expected) in [(legacy, "true"), (context("UTC"), "TRUE")] {
+        let out = cast(&truth, &sql("BOOLEAN"), &SqlType::string(), false, &context).unwrap();
+        assert_eq!(out.as_string::<i32>().value(0), expected);
     }
 }
 

@@ -207,6 +207,11 @@ impl Cast<'_> {
                 let lossy = bytes.iter().map(|bytes| bytes.map(String::from_utf8_lossy));
                 Arc::new(StringArray::from_iter(lossy))
             }
+            Boolean if self.context.legacy_cast => {
+                let words =
+                    array.as_boolean().iter().map(|value| value.map(|value| if value { "true" } else { "false" }));
+                Arc::new(StringArray::from_iter(words))
+            }
             _ => Arc::new(print::to_text(array, self.from, self.context.time_zone)?),
         };
         Ok(match (&self.from.logical, &self.to.logical) {
@@ -224,6 +229,7 @@ impl Cast<'_> {
             None => array.as_binary::<i32>().iter().collect(),
         };
         let (limit, pad) = match self.to.logical {
+            Binary(_) | VarBinary(_) if self.context.legacy_cast => (usize::MAX, false),
             Binary(limit) => (limit as usize, true),
             VarBinary(limit) => (limit as usize, false),
             _ => return Err(Error::internal("not a binary type")),

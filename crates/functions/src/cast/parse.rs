@@ -48,9 +48,8 @@ pub(crate) fn double(text: &str) -> Result<f64, &'static str> {
     Ok(if text.starts_with('-') { -value } else { value })
 }
 
-/// `true`, `t`, `yes`, `y`, `1` and their opposites, in any letter case.
+/// `true`, `t`, `yes`, `y`, `1` and their opposites, in any letter case, and without spaces around.
 pub(crate) fn boolean(text: &str) -> Result<bool, &'static str> {
-    let text = text.trim();
     let is = |words: [&str; 5]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
     if is(["t", "true", "y", "yes", "1"]) {
         Ok(true)

@@ -97,10 +97,10 @@ fn to_timestamp(cast: &Cast, array: &ArrayRef, precision: u8) -> Result<ArrayRef
     // Only whole milliseconds depend on the zone.
     let shift = |value: i64, ms: fn(chrono_tz::Tz, i64) -> i64| {
         let whole = value.div_euclid(per_ms);
-        (ms(zone, whole) - whole) * per_ms + value
+        ms(zone, whole).saturating_sub(whole).saturating_mul(per_ms).saturating_add(value)
     };
     let values: Int64Array = match (from_instant, to_instant) {
-        (true, false) => values.unary(|value| shift(value, |zone, ms| ms + zone_offset_ms(zone, ms))),
+        (true, false) => values.unary(|value| shift(value, |zone, ms| ms.saturating_add(zone_offset_ms(zone, ms)))),
         (false, true) => values.unary(|value| shift(value, local_to_instant_ms)),
         _ => values,
     };
@@ -114,7 +114,7 @@ fn to_timestamp(cast: &Cast, array: &ArrayRef, precision: u8) -> Result<ArrayRef
         } else {
             value.div_euclid(from_rate / to_rate)
         };
-        Some(scaled - scaled.rem_euclid(step))
+        scaled.checked_sub(scaled.rem_euclid(step))
     });
     Ok(with_timestamp_type(values, &cast.to.arrow()))
 }

@@ -30,7 +30,7 @@ pub(super) const ARITHMETIC: &[Entry] = &[
         "/",
         "The quotient; of whole numbers, without the remainder. Division by zero fails for exact numbers.",
         "商；整数相除舍去余数。精确数除以零会失败。",
-        &[("7 / -2", "-3"), ("1.0 / 4", "0.250000")],
+        &[("7 / -2", "-3"), ("1.0 / 4", "0.250000000000")],
     ),
     entry(
         Category::Arithmetic,

@@ -77,7 +77,9 @@ fn each_document<T>(
         let path = compiled.get(path, |text| compile_path(call, text))?;
         let value = match (path, Json::parse(document)) {
             (Ok(path), Ok(json)) => apply(path.find(&json), path.lax, document)?,
-            (Ok(path), Err(why)) => apply(Err(why), path.lax, document)?,
+            // To a lax path, what is no JSON is empty.
+            (Ok(path), Err(_)) if path.lax => apply(Ok(Found::Nothing), true, document)?,
+            (Ok(_), Err(why)) => apply(Err(why), false, document)?,
             (Err(why), _) => apply(Err(why.clone()), false, document)?,
         };
         append(value);
@@ -298,7 +300,8 @@ pub(crate) fn object(call: &Call) -> Result<ArrayRef> {
             let key =
                 keys[pair].get(row).ok_or_else(|| call.bad_value(&"NULL", &"a key of a JSON object cannot be NULL"))?;
             let known = order.iter().any(|known| keys[*known].get(row) == Some(key));
-            if !known && !(absent && values[pair].is_null(row)) {
+            let left_out = known || absent && values[pair].is_null(row);
+            if !left_out {
                 order.push(pair);
             }
         }

@@ -62,7 +62,7 @@ impl<'a> JsonWriter<'a> {
                     .zip(columns)
                     .map(|((name, field), column)| Ok((name, JsonWriter::new(column.as_ref(), field)?)))
                     .collect::<Result<_>>()?;
-                named.sort_by(|(a, _), (b, _)| a.cmp(b));
+                named.sort_by_key(|(name, _)| *name);
                 let quoted = named.into_iter().map(|(name, writer)| {
                     let mut quoted = String::new();
                     push_quoted(&mut quoted, name);

@@ -3,6 +3,7 @@
 //! List functions pick values: each row of the result is a list of places in the flat values of the arguments, which
 //! one `take` then copies. Equality of elements is equality of their row-format bytes, in which NULL is a value.
 
+use super::map_order::comparable;
 use crate::call::{Call, Signature, expand};
 use crate::cast::{CastSupport, can_cast};
 use crate::types::common_type;
@@ -274,12 +275,9 @@ impl Equality {
 
     /// All values of several arrays of one type, one after the other.
     fn sorted(arrays: &[ArrayRef], options: SortOptions) -> Result<Equality> {
-        let data_type = arrays[0].data_type().clone();
-        let field = SortField::new_with_options(data_type.clone(), options);
-        if !RowConverter::supports_fields(std::slice::from_ref(&field)) {
-            return Err(Error::unsupported("comparison of MAP values"));
-        }
-        Ok(Equality(RowConverter::new(vec![field])?.convert_columns(&[joined(arrays)?])?))
+        let values = comparable(&joined(arrays)?)?;
+        let field = SortField::new_with_options(values.data_type().clone(), options);
+        Ok(Equality(RowConverter::new(vec![field])?.convert_columns(&[values])?))
     }
 
     fn equal(&self, a: usize, b: usize) -> bool {
@@ -467,17 +465,28 @@ fn slice(call: &Call, lists: &Lists) -> Result<ArrayRef> {
 }
 
 fn sort(call: &Call, lists: &Lists) -> Result<ArrayRef> {
-    let flag = |index: usize, default: bool| -> Option<bool> {
+    let flag = |row: usize, index: usize, default: bool| -> Option<bool> {
         let Some(array) = call.arguments.get(index) else { return Some(default) };
         let array = array.as_boolean_opt()?;
-        (!array.is_empty() && array.is_valid(0)).then(|| array.value(0))
+        let row = if array.len() == 1 { 0 } else { row };
+        array.is_valid(row).then(|| array.value(row))
     };
-    let Some(ascending) = flag(1, true) else { return Ok(call.nulls()) };
-    let Some(nulls_first) = flag(2, ascending) else { return Ok(call.nulls()) };
-    let options = SortOptions { descending: !ascending, nulls_first };
-    let order = Equality::sorted(std::slice::from_ref(&lists.values), options)?;
+    // One order of all elements for each pair of flags that occurs.
+    let mut orders: Vec<(SortOptions, Equality)> = Vec::new();
     pick(call, &lists.values, |row, places| {
         let Some(range) = lists.range(row) else { return Ok(false) };
+        let Some(ascending) = flag(row, 1, true) else { return Ok(false) };
+        let Some(nulls_first) = flag(row, 2, ascending) else { return Ok(false) };
+        let options = SortOptions { descending: !ascending, nulls_first };
+        let known = orders.iter().position(|(known, _)| *known == options);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                orders.push((options, Equality::sorted(std::slice::from_ref(&lists.values), options)?));
+                orders.len() - 1
+            }
+        };
+        let order = &orders[place].1;
         let before = places.len();
         places.extend(range.map(|at| at as u32));
         places[before..].sort_by(|a, b| order.0.row(*a as usize).cmp(&order.0.row(*b as usize)));

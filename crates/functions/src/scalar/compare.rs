@@ -1,5 +1,6 @@
 //! Comparisons: both sides become the type in which they are compared, then Arrow compares whole columns.
 
+use super::map_order::comparable;
 use crate::call::{Call, Signature, expand, union_nulls};
 use crate::cast::cast;
 use crate::codes;
@@ -223,11 +224,9 @@ fn compare_wide(
 }
 
 fn nested(comparison: Comparison, left: &ArrayRef, right: &ArrayRef, rows: usize) -> Result<BooleanArray> {
+    let (left, right) = (&comparable(left)?, &comparable(right)?);
     let data_type = left.data_type().clone();
     let field = SortField::new(data_type.clone());
-    if !RowConverter::supports_fields(std::slice::from_ref(&field)) {
-        return Err(Error::unsupported("comparison of MAP values"));
-    }
     let converter = RowConverter::new(vec![field])?;
     let right = if *right.data_type() == data_type { right.clone() } else { arrow::compute::cast(right, &data_type)? };
     let (left_rows, right_rows) = (

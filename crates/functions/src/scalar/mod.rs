@@ -10,6 +10,7 @@ pub(crate) mod encodings;
 pub(crate) mod intervals;
 pub(crate) mod java_regex;
 pub(crate) mod logic;
+pub(crate) mod map_order;
 pub(crate) mod math;
 pub(crate) mod objects;
 pub(crate) mod patterns;

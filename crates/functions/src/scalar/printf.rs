@@ -143,7 +143,8 @@ impl Spec {
         let flags_fit = match self.conversion {
             'd' => self.precision.is_none() && !self.alternate && !self.upper,
             // Signs belong to BigInteger only.
-            'x' | 'o' => self.precision.is_none() && !signs && !self.comma && !(self.upper && self.conversion == 'o'),
+            'x' => self.precision.is_none() && !signs && !self.comma,
+            'o' => self.precision.is_none() && !signs && !self.comma && !self.upper,
             'f' => !self.upper,
             'e' => !self.comma,
             'g' => !self.alternate,
@@ -483,12 +484,13 @@ fn push_real(spec: &Spec, text: &str, out: &mut String) -> Option<()> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         let sign = match (negative, spec.parenthesis, spec.plus) {
-            (true, true, _) => return Some(spec.pad(out, &format!("({text})"))),
+            (true, true, _) => "(",
             (true, false, _) => "-",
             (false, _, true) if text != "NaN" => "+",
             _ => "",
         };
-        spec.pad(out, &format!("{sign}{text}"));
+        let close = if sign == "(" { ")" } else { "" };
+        spec.pad(out, &format!("{sign}{text}{close}"));
         return Some(());
     }
     let decimal = Decimal::read(text);

@@ -3,7 +3,7 @@
 use crate::{cast, comparison_type, scalar, scalar_names, to_text};
 use arrow::array::*;
 use base::function::{Argument, FunctionContext};
-use base::{Result, SqlType};
+use base::{LogicalType, Result, SqlType};
 use std::sync::Arc;
 
 fn context() -> FunctionContext {
@@ -14,13 +14,31 @@ fn sql(text: &str) -> SqlType {
     text.parse().unwrap()
 }
 
-fn column(type_text: &str, values: &[Option<&str>]) -> (ArrayRef, SqlType) {
+type Column = (ArrayRef, SqlType);
+
+fn column(type_text: &str, values: &[Option<&str>]) -> Column {
     let texts: ArrayRef = Arc::new(StringArray::from(values.to_vec()));
     let to = sql(type_text);
+    match to.logical {
+        LogicalType::Variant => return (Arc::new(LargeStringArray::from(values.to_vec())), to),
+        LogicalType::Bitmap => {
+            let bitmaps = values.iter().map(|text| text.map(bitmap));
+            return (Arc::new(bitmaps.collect::<LargeBinaryArray>()), to);
+        }
+        _ => {}
+    }
     (cast(&texts, &SqlType::string(), &to, false, &context()).unwrap(), to)
 }
 
-fn call(name: &str, columns: &[(ArrayRef, SqlType)], rows: usize) -> Result<Vec<String>> {
+/// The bytes of `{1,2}`.
+fn bitmap(text: &str) -> Vec<u8> {
+    let numbers = text.trim_matches(['{', '}']).split(',').filter(|number| !number.is_empty());
+    let mut bytes = Vec::new();
+    super::bitmaps::write(&mut numbers.map(|number| number.parse::<u32>().unwrap()).collect(), &mut bytes).unwrap();
+    bytes
+}
+
+fn call(name: &str, columns: &[Column], rows: usize) -> Result<Vec<String>> {
     let function = scalar(name).unwrap();
     let arguments: Vec<Argument> = columns
         .iter()
@@ -93,8 +111,93 @@ fn patterns_can_be_columns() {
     assert_eq!(call("LIKE", &[texts.clone(), patterns, escape], 4).unwrap(), ["TRUE", "TRUE", "TRUE", "NULL"]);
     let regex = column("STRING", &[Some("^\\w+$")]);
     assert_eq!(call("REGEXP", &[texts.clone(), regex], 4).unwrap(), ["TRUE", "FALSE", "FALSE", "NULL"]);
+    // What is no pattern to Java either fits nothing; what cannot be run here is refused.
     let bad = column("STRING", &[Some("(")]);
-    assert_eq!(call("REGEXP", &[texts, bad], 4).unwrap_err().code(), "HW-T016");
+    assert_eq!(call("REGEXP", &[texts.clone(), bad], 4).unwrap(), ["FALSE", "FALSE", "FALSE", "NULL"]);
+    for pattern in ["(?<=a)b", "(a)\\1", "a++", "(?>a)", "\\G"] {
+        let pattern = column("STRING", &[Some(pattern)]);
+        assert_eq!(call("REGEXP", &[texts.clone(), pattern], 4).unwrap_err().code(), "HW-T016");
+    }
+}
+
+#[test]
+fn java_patterns_mean_what_they_mean_in_java() {
+    // Pattern, text, whether a part of the text fits.
+    let cases = [
+        ("^\\w+$", "é", "FALSE"),
+        ("[\\w-]+x", "a-x", "TRUE"),
+        ("a.b", "a\r\u{2028}b", "FALSE"),
+        ("(?s)a.b", "a\nb", "TRUE"),
+        ("(?s:a.)b", "a\nb", "TRUE"),
+        ("(?:(?s).).b", "\n\nb", "FALSE"),
+        ("\\Qa.b\\E", "axb", "FALSE"),
+        ("\\p{Alpha}", "é", "FALSE"),
+        ("\\p{IsAlphabetic}", "é", "TRUE"),
+        ("[a--]", "-", "TRUE"),
+        ("\\h", "\u{3000}", "TRUE"),
+        ("\\x41\\0102\\cC", "AB\u{3}", "TRUE"),
+        ("[a-z&&[^b]]", "b", "FALSE"),
+    ];
+    for (pattern, text, expected) in cases {
+        let arguments = [column("STRING", &[Some(text)]), column("STRING", &[Some(pattern)])];
+        assert_eq!(call("REGEXP", &arguments, 1).unwrap(), [expected], "{pattern} on {text:?}");
+    }
+}
+
+#[test]
+fn maps_are_equal_in_any_order() {
+    let pairs = |pairs: &[(&str, &str)]| {
+        let cells: Vec<Column> =
+            pairs.iter().flat_map(|(k, v)| [column("STRING", &[Some(k)]), column("INT", &[Some(v)])]).collect();
+        let (arrays, types): (Vec<ArrayRef>, Vec<SqlType>) = cells.into_iter().unzip();
+        let to = sql("MAP<STRING, INT> NOT NULL");
+        (scalar("MAP").unwrap().evaluate(&arrays, &types, &to, 1, &context()).unwrap(), to)
+    };
+    let map = pairs(&[("a", "1"), ("b", "2")]);
+    assert_eq!(call("=", &[map.clone(), pairs(&[("b", "2"), ("a", "1")])], 1).unwrap(), ["TRUE"]);
+    assert_eq!(call("=", &[map.clone(), pairs(&[("b", "1"), ("a", "2")])], 1).unwrap(), ["FALSE"]);
+    assert_eq!(call("<>", &[map.clone(), pairs(&[("a", "1")])], 1).unwrap(), ["TRUE"]);
+    assert_eq!(call("<", &[map.clone(), map], 1).unwrap_err().code(), "HW-T010");
+}
+
+#[test]
+fn bitmaps_are_columns() {
+    let left = column("BITMAP", &[Some("{1,2,3}"), Some("{}"), None, Some("{4294967295}")]);
+    let right = column("BITMAP", &[Some("{2,9}")]);
+    let names = ["BITMAP_AND", "BITMAP_OR", "BITMAP_XOR", "BITMAP_ANDNOT"];
+    let expected = [
+        ["{2}", "{}", "NULL", "{}"],
+        ["{1,2,3,9}", "{2,9}", "NULL", "{2,9,4294967295}"],
+        ["{1,3,9}", "{2,9}", "NULL", "{2,9,4294967295}"],
+        ["{1,3}", "{}", "NULL", "{4294967295}"],
+    ];
+    for (name, expected) in names.into_iter().zip(expected) {
+        assert_eq!(call(name, &[left.clone(), right.clone()], 4).unwrap(), expected, "{name}");
+    }
+    assert_eq!(call("BITMAP_CARDINALITY", std::slice::from_ref(&left), 4).unwrap(), ["3", "0", "NULL", "1"]);
+    assert_eq!(call("BITMAP_TO_ARRAY", &[left], 4).unwrap(), ["[1, 2, 3]", "[]", "NULL", "[-1]"]);
+    let bad = column("BYTES", &[Some("xyz")]);
+    assert_eq!(call("BITMAP_FROM_BYTES", &[bad], 1).unwrap_err().code(), "HW-T015");
+}
+
+#[test]
+fn parts_of_variants_are_found_in_their_text() {
+    let texts = [Some(r#"{"a":{"b":[1,"x,]}\\\""]},"c":2}"#), Some(r#"{"c":null}"#), None];
+    let variants = column("VARIANT", &texts);
+    let item = |variants: &Column, name: &str| {
+        let array = call("ITEM", &[variants.clone(), column("STRING", &[Some(name)])], 3).unwrap();
+        column(
+            "VARIANT",
+            &array.iter().map(|text| Some(text.as_str()).filter(|text| *text != "NULL")).collect::<Vec<_>>(),
+        )
+    };
+    let inner = item(&variants, "a");
+    let list = item(&inner, "b");
+    let second = call("ITEM", &[list.clone(), column("INT", &[Some("2")])], 3).unwrap();
+    assert_eq!(second, [r#""x,]}\\\"""#, "NULL", "NULL"]);
+    assert_eq!(call("ITEM", &[list.clone(), column("INT", &[Some("3")])], 3).unwrap(), ["NULL", "NULL", "NULL"]);
+    assert_eq!(call("ITEM", &[variants, column("STRING", &[Some("c")])], 3).unwrap(), ["2", "null", "NULL"]);
+    assert_eq!(call("ITEM", &[list, column("STRING", &[Some("c")])], 3).unwrap_err().code(), "HW-T015");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::collections::map_column;
 use super::java_regex;
 use super::patterns::bad_pattern;
 use super::strings::all_strings;
-use crate::call::{Call, Signature};
+use crate::call::{Call, Compiled, Signature};
 use arrow::array::*;
 use base::{LogicalType, Result, SqlType};
 use regex::Regex;
@@ -132,15 +132,15 @@ pub(crate) fn str_to_map_result(signature: &Signature) -> Result<SqlType> {
 }
 
 /// A separator of STR_TO_MAP: a pattern to Java, mostly a plain text.
-enum Separator<'a> {
-    Plain(&'a str),
+enum Separator {
+    Plain(String),
     Pattern(Regex),
 }
 
-impl<'a> Separator<'a> {
-    fn new(call: &Call, text: &'a str) -> Result<Separator<'a>> {
+impl Separator {
+    fn new(call: &Call, text: &str) -> Result<Separator> {
         if !text.is_empty() && regex::escape(text) == text {
-            return Ok(Separator::Plain(text));
+            return Ok(Separator::Plain(text.to_string()));
         }
         let regex = java_regex::compile(call.name, text)?;
         Ok(Separator::Pattern(regex.ok_or_else(|| bad_pattern(call.name, text, &"it is no pattern"))?))
@@ -149,7 +149,7 @@ impl<'a> Separator<'a> {
     /// The first two parts.
     fn split_once<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         match self {
-            Separator::Plain(separator) => text.split_once(separator),
+            Separator::Plain(separator) => text.split_once(separator.as_str()),
             Separator::Pattern(regex) => {
                 let found = regex.find_iter(text).find(|found| found.end() > 0)?;
                 Some((&text[..found.start()], &text[found.end()..]))
@@ -160,7 +160,7 @@ impl<'a> Separator<'a> {
     /// All parts as Java's `split` gives them: an empty match at the start and empty parts at the end do not count.
     fn split<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let mut parts: Vec<&str> = match self {
-            Separator::Plain(separator) => text.split(separator).collect(),
+            Separator::Plain(separator) => text.split(separator.as_str()).collect(),
             Separator::Pattern(regex) => {
                 let mut parts = Vec::new();
                 let mut start = 0;
@@ -182,15 +182,23 @@ impl<'a> Separator<'a> {
 /// `a=1,b=2` as a map; of equal keys the last one stays.
 pub(crate) fn str_to_map(call: &Call) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    let separator = |index: usize, default: &'static str| {
-        Separator::new(call, if call.len() > index { call.constant_text(index).unwrap_or(default) } else { default })
-    };
-    let (pair_separator, key_separator) = (separator(1, ",")?, separator(2, "=")?);
+    let separators = |index: usize| (call.len() > index).then(|| call.texts(index)).transpose();
+    let (pair_separators, key_separators) = (separators(1)?, separators(2)?);
+    let (mut pair_separator, mut key_separator) = (Compiled::new(), Compiled::new());
     let (mut keys, mut values) = (StringBuilder::new(), StringBuilder::new());
     let (mut lengths, mut valid) = (Vec::with_capacity(call.rows), Vec::with_capacity(call.rows));
     for row in 0..call.rows {
         let mut entries: Vec<(&str, Option<&str>)> = Vec::new();
-        for pair in texts.get(row).into_iter().flat_map(|text| pair_separator.split(text)) {
+        let between_pairs = pair_separators.as_ref().map_or(Some(","), |texts| texts.get(row));
+        let behind_key = key_separators.as_ref().map_or(Some("="), |texts| texts.get(row));
+        let (Some(text), Some(between_pairs), Some(behind_key)) = (texts.get(row), between_pairs, behind_key) else {
+            lengths.push(0);
+            valid.push(false);
+            continue;
+        };
+        let pair_separator = pair_separator.get(between_pairs, |text| Separator::new(call, text))?;
+        let key_separator = key_separator.get(behind_key, |text| Separator::new(call, text))?;
+        for pair in pair_separator.split(text) {
             let (key, value) = match key_separator.split_once(pair) {
                 Some((key, value)) => (key, Some(value)),
                 None => (pair, None),
@@ -205,7 +213,7 @@ pub(crate) fn str_to_map(call: &Call) -> Result<ArrayRef> {
             values.append_option(*value);
         }
         lengths.push(entries.len());
-        valid.push(texts.get(row).is_some());
+        valid.push(true);
     }
     map_column(call.result, Arc::new(keys.finish()), Arc::new(values.finish()), &lengths, Some(valid.into()))
 }

@@ -4,7 +4,7 @@ use super::pattern::{Dialect, Pattern, Reading};
 
 fn write(pattern: &str, dialect: Dialect, reading: Reading) -> String {
     let mut out = String::new();
-    Pattern::compile(pattern, dialect).unwrap().write(reading, &mut out);
+    Pattern::compile(pattern, dialect).unwrap().write(reading, None, &mut out);
     out
 }
 
@@ -51,7 +51,7 @@ fn strict_and_lenient_reading() {
 
 #[test]
 fn bad_patterns_are_refused() {
-    for pattern in ["yyyy'", "P", "[yyyy]", "VV", "HHH"] {
+    for pattern in ["yyyy'", "P", "yyyy]", "VV", "HHH"] {
         assert!(Pattern::compile(pattern, Dialect::DateTimeFormatter).is_err(), "{pattern}");
     }
 }

@@ -9,4 +9,5 @@ mod minute_gmv;
 mod output;
 mod play;
 mod program;
+mod sql_page;
 mod traps;

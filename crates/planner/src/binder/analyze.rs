@@ -13,6 +13,7 @@ use base::{Error, LogicalType};
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, Result};
 use datafusion_expr::Expr;
+use datafusion_expr::expr::AggregateFunction;
 use datafusion_expr::expr_rewriter::NamePreserver;
 use datafusion_expr::logical_plan::{Aggregate, LogicalPlan, Projection};
 use datafusion_expr::utils::merge_schema;
@@ -111,14 +112,32 @@ fn check_types(expr: &Expr, condition: Option<&'static str>, schema: &DFSchema) 
         }
     }
     expr.apply(|part| {
-        if let Expr::AggregateFunction(call) = part
-            && let Some(filter) = &call.params.filter
-        {
-            boolean(filter, "FILTER")?;
+        if let Expr::AggregateFunction(call) = part {
+            if let Some(filter) = &call.params.filter {
+                boolean(filter, "FILTER")?;
+            }
+            check_constants(call, schema)?;
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
+}
+
+/// The separator of LISTAGG and the percentages of PERCENTILE are the same for all rows.
+fn check_constants(call: &AggregateFunction, schema: &DFSchema) -> Result<()> {
+    let name = call.func.name();
+    let (Some(argument), "LISTAGG" | "PERCENTILE") = (call.params.args.get(1), name) else { return Ok(()) };
+    if argument.column_refs().is_empty() && !argument.is_volatile() {
+        return Ok(());
+    }
+    let types = call.params.args.iter().map(|argument| Ok(sql_type_of(argument, schema)?.logical.to_string()));
+    let types = format!("({})", types.collect::<Result<Vec<_>>>()?.join(", "));
+    let why = "the second argument must be a constant";
+    let forms = if name == "LISTAGG" { "LISTAGG(STRING, ';')" } else { "PERCENTILE(number, 0.5)" };
+    Err(external(Error::new(
+        &functions::codes::WRONG_ARGUMENTS,
+        &[("function", &name), ("types", &types), ("why", &why), ("forms", &forms)],
+    )))
 }
 
 /// `GROUP BY TUMBLE(ts, size)` as an aggregate over a window table; the output columns keep their names.

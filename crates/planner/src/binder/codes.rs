@@ -237,6 +237,23 @@ pub const LOOKUP_AS_OF_NOW: ErrorCode = ErrorCode {
     },
 };
 
+/// A new object in a database that does not exist.
+pub const MISSING_DATABASE: ErrorCode = ErrorCode {
+    code: "HW-P313",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "database {database} of {name} does not exist",
+        why: "catalog {catalog} has: {known}; names are case-sensitive",
+        fix: "make it first:\nCREATE DATABASE IF NOT EXISTS {catalog}.{database};",
+    },
+    zh: Text {
+        what: "{name} 所在的数据库 {database} 不存在",
+        why: "catalog {catalog} 中有：{known}；名称区分大小写",
+        fix: "请先创建：\nCREATE DATABASE IF NOT EXISTS {catalog}.{database};",
+    },
+};
+
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] = &[
     &MISSING_TABLE_NEAR,
@@ -252,4 +269,5 @@ pub const CODES: &[&ErrorCode] = &[
     &TEMPORAL_JOIN,
     &PROCTIME_ASSUMED,
     &LOOKUP_AS_OF_NOW,
+    &MISSING_DATABASE,
 ];

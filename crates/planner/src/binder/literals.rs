@@ -3,7 +3,7 @@
 use super::rewrite::type_text;
 use crate::codes;
 use crate::literal::Literal;
-use base::{Error, LogicalType, Result, SqlType};
+use base::{Error, LogicalType, Result};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use datafusion_common::ScalarValue;
 use syntax::ast::{DataType, DateTimeField, Expr, Interval, TypedString, UnaryOperator, Value};
@@ -151,49 +151,26 @@ pub fn interval(interval: &Interval) -> Result<Literal> {
     Ok(Literal::day_time(amount * sign))
 }
 
-/// `CAST(5 AS INTERVAL DAY)` and `CAST(INTERVAL '5' DAY AS INT)`: with literals, the number counts the unit that is written.
-/// Of columns it counts months or milliseconds. The result is what replaces the cast, if it is one of these.
+/// `CAST(5 AS INTERVAL DAY)`: of a literal, the number counts the unit that is written; of a column it counts months or
+/// milliseconds, as the other way round.
 pub fn interval_cast(operand: &Expr, data_type: &DataType) -> Result<Option<Literal>> {
-    let text = type_text(data_type);
-    match operand {
-        Expr::Nested(inner) => interval_cast(inner, data_type),
-        Expr::Value(value) => {
-            let Value::Number(digits, _) = &value.value else { return Ok(None) };
-            let Some(units) = text.trim().to_uppercase().strip_prefix("INTERVAL ").map(str::to_string) else {
-                return Ok(None);
-            };
-            let last = units.rsplit(' ').next().and_then(|unit| unit.split('(').next()).unwrap_or_default();
-            let Some(field) = date_time_field(last) else { return Ok(None) };
-            let value = Box::new(Expr::Value(Value::SingleQuotedString(digits.clone()).into()));
-            let written = Interval {
-                value,
-                leading_field: Some(field),
-                leading_precision: None,
-                last_field: None,
-                fractional_seconds_precision: None,
-            };
-            interval(&written).map(Some)
-        }
-        Expr::Interval(written) if written.last_field.is_none() => {
-            let target = text.parse::<SqlType>()?.logical;
-            let Some(unit) = written.leading_field.as_ref().and_then(unit) else { return Ok(None) };
-            let Some(size) = parse_parts("1", unit, unit) else { return Ok(None) };
-            let amount = match interval(written)?.value {
-                ScalarValue::DurationMillisecond(Some(milliseconds)) => milliseconds / size,
-                ScalarValue::IntervalYearMonth(Some(months)) => i64::from(months) / size,
-                _ => return Ok(None),
-            };
-            let value = match target {
-                LogicalType::TinyInt => ScalarValue::Int8(Some(amount as i8)),
-                LogicalType::SmallInt => ScalarValue::Int16(Some(amount as i16)),
-                LogicalType::Int => ScalarValue::Int32(Some(amount as i32)),
-                LogicalType::BigInt => ScalarValue::Int64(Some(amount)),
-                _ => return Ok(None),
-            };
-            Ok(Some(Literal::new(format!("{value} {target}"), value, target)))
-        }
-        _ => Ok(None),
-    }
+    let number = match operand {
+        Expr::Nested(inner) => return interval_cast(inner, data_type),
+        Expr::Value(value) => &value.value,
+        _ => return Ok(None),
+    };
+    let text = type_text(data_type).trim().to_uppercase();
+    let (Value::Number(digits, _), Some(units)) = (number, text.strip_prefix("INTERVAL ")) else { return Ok(None) };
+    let last = units.rsplit(' ').next().and_then(|unit| unit.split('(').next()).unwrap_or_default();
+    let Some(field) = date_time_field(last) else { return Ok(None) };
+    interval(&Interval {
+        value: Box::new(Expr::Value(Value::SingleQuotedString(digits.clone()).into())),
+        leading_field: Some(field),
+        leading_precision: None,
+        last_field: None,
+        fractional_seconds_precision: None,
+    })
+    .map(Some)
 }
 
 fn date_time_field(name: &str) -> Option<DateTimeField> {

@@ -66,12 +66,11 @@ fn wrong_literals_are_errors() {
 }
 
 #[test]
-fn casts_of_intervals_count_the_unit() {
+fn numbers_that_become_intervals_count_the_unit() {
     for (sql, expected) in [
         ("CAST(5 AS INTERVAL DAY)", Some(ScalarValue::DurationMillisecond(Some(432_000_000)))),
         ("CAST((2) AS INTERVAL YEAR)", Some(ScalarValue::IntervalYearMonth(Some(24)))),
-        ("CAST(INTERVAL '1' DAY AS BIGINT)", Some(ScalarValue::Int64(Some(1)))),
-        ("CAST(INTERVAL '-3' HOUR AS INT)", Some(ScalarValue::Int32(Some(-3)))),
+        ("CAST(INTERVAL '1' DAY AS BIGINT)", None),
         ("CAST(INTERVAL '1-2' YEAR TO MONTH AS INT)", None),
         ("CAST(INTERVAL '1' DAY AS STRING)", None),
         ("CAST(5 AS BIGINT)", None),

@@ -84,3 +84,12 @@ fn groups_have_rows() {
         assert_eq!(type_of(&session, sql).unwrap_or_else(|error| panic!("{sql}: {error}")), expected, "{sql}");
     }
 }
+
+#[test]
+fn what_must_be_constant_is_checked() {
+    let session = orders();
+    for sql in ["SELECT LISTAGG(k, k) FROM orders", "SELECT PERCENTILE(v, price) FROM orders"] {
+        assert_eq!(type_of(&session, sql).unwrap_err().code(), "HW-T010", "{sql}");
+    }
+    assert!(type_of(&session, "SELECT LISTAGG(k, 'a' || 'b') FROM orders").is_ok());
+}

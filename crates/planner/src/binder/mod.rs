@@ -80,7 +80,11 @@ impl<'a> Binder<'a> {
     pub fn query(&self, query: &ast::Query) -> Result<LogicalPlan> {
         let mut query = query.clone();
         stars::expand(self, &mut query);
-        self.bind(&query).map_err(|error| diagnose::explain(self, &query, error))
+        self.bind(&query).map_err(|error| match self.open_views.is_empty() {
+            true => diagnose::explain(self, &query, error),
+            // A view was right when it was made; looking again at every level would take for ever.
+            false => error,
+        })
     }
 
     /// Binds a query up to the first thing that is wrong with it.

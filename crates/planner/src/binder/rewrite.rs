@@ -228,6 +228,11 @@ impl<'a> Rewriter<'a> {
                 self.places.column(std::slice::from_ref(&ident));
                 Expr::Identifier(ident)
             }
+            Expr::CompoundIdentifier(mut parts) if parts.len() > COLUMN_PARTS_MAX => {
+                let fields = parts.split_off(COLUMN_PARTS_MAX);
+                let field = |root, name: Ident| call(FIELD_FUNCTION, vec![root, text(name.value)]);
+                fields.into_iter().fold(Expr::CompoundIdentifier(parts), field)
+            }
             Expr::CompoundIdentifier(parts) => {
                 self.places.column(&parts);
                 Expr::CompoundIdentifier(parts)
@@ -448,6 +453,9 @@ fn cast(kind: CastKind, operand: Expr, data_type: &DataType) -> Result<Expr> {
 }
 
 /// `a[1]`, `m['k']`, `f(x).field`.
+/// Catalog, database, table and column: DataFusion looks for no longer names, and panics for them. What follows is fields.
+const COLUMN_PARTS_MAX: usize = 4;
+
 fn access(root: Expr, chain: Vec<AccessExpr>) -> Result<Expr> {
     chain.into_iter().try_fold(root, |root, step| match step {
         AccessExpr::Subscript(Subscript::Index { index }) => Ok(call(ITEM_FUNCTION, vec![root, index])),

@@ -202,10 +202,11 @@ pub fn store_view(
         return Err(locate(Error::new(&codes::VIEW_COLUMNS, &arguments), Some(positions), name.span()));
     }
     warnings.append(&mut binder.warnings.borrow_mut());
-    let before = session.catalogs.clone();
     let view = Arc::new(view);
+    let before = session.catalogs.get(&view.path).is_some().then(|| session.catalogs.clone());
     session.catalogs.put(&view.path, CatalogObject::View(view.clone()))?;
     // A view that takes the place of another one may now be part of its own query.
+    let Some(before) = before else { return Ok(Outcome::Done) };
     let again = Binder::new(&session.catalogs, session.function_context()?, None)
         .with_connector(session.connector_context()?)
         .bind_view(&view);

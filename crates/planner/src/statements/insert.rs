@@ -22,7 +22,7 @@ use functions::CastSupport;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::ast::{self, DataType, Ident, SelectItem, SetExpr, Spanned, VisitMut, VisitorMut};
-use syntax::statement::{Insert, OnConflict};
+use syntax::statement::Insert;
 
 /// Binds an INSERT: the table, and a plan with exactly its persisted columns.
 pub fn bind(session: &Session, binder: &Binder<'_>, insert: &Insert) -> Result<(Arc<CatalogTable>, LogicalPlan)> {
@@ -37,17 +37,6 @@ pub fn bind(session: &Session, binder: &Binder<'_>, insert: &Insert) -> Result<(
         return Err(at_table(Error::new(&statement_codes::OVERWRITE, &[("table", &path.name)])));
     }
     check_writable(&table).map_err(at_table)?;
-    if let Some(action) = insert.on_conflict {
-        let action = match action {
-            OnConflict::Deduplicate => "DEDUPLICATE",
-            OnConflict::Error => "ERROR",
-            OnConflict::Nothing => "NOTHING",
-        };
-        if action != "DEDUPLICATE" {
-            return Err(at_table(Error::unsupported(format!("ON CONFLICT DO {action}"))));
-        }
-        binder.warnings.borrow_mut().push(Error::new(&codes::ON_CONFLICT, &[("action", &action)]));
-    }
     let fixed = static_partition(&table, insert, binder)?;
     let targets = target_columns(&table, insert, &fixed, binder)?;
     let plan = binder.query(&insert.query).map_err(|error| locate(error, binder.positions, insert.span))?;

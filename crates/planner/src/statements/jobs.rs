@@ -1,18 +1,18 @@
 //! Queries, INSERT, statement sets and EXPLAIN: from statements to planned jobs.
 
 use super::{definitions, insert, refused};
-use crate::binder::positions::Positions;
+use crate::binder::positions::{Positions, locate};
 use crate::binder::{self, Binder};
 use crate::codes;
 use crate::explain as explaining;
 use crate::lower::{self, LowerContext, ResultSink, SinkQuery, SinkTarget};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
 use base::config::{NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint};
-use base::plan::NotNullEnforcer;
+use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
 use base::{Error, Result, RowType};
 use syntax::Statement;
-use syntax::ast::Query;
-use syntax::statement::{Explain, Insert};
+use syntax::ast::{Query, Spanned};
+use syntax::statement::{Explain, Insert, OnConflict};
 
 /// Plans the job of a query, an INSERT or a statement set.
 pub fn plan(
@@ -46,7 +46,49 @@ pub fn plan(
     context.config.hints = kept_hints(binder.hints.take(), warnings);
     let (plan, more) = lower::plan(queries, &context)?;
     warnings.extend(more);
+    match statement {
+        Statement::Insert(insert) => {
+            check_conflicts(&plan, std::slice::from_ref(insert.as_ref()), positions, warnings)?
+        }
+        Statement::StatementSet(list) => check_conflicts(&plan, list, positions, warnings)?,
+        _ => {}
+    }
     Ok(PlannedJob { plan, kind, sinks, row })
+}
+
+/// ON CONFLICT says what happens to two rows of one key. There are none where the query has one row per key of the table;
+/// elsewhere the last change of a key wins.
+fn check_conflicts(
+    plan: &StreamPlan,
+    inserts: &[Insert],
+    positions: &Positions<'_>,
+    warnings: &mut Vec<Error>,
+) -> Result<()> {
+    let sinks = plan.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Sink(sink) => Some((sink, &node.output.upsert_keys)),
+        _ => None,
+    });
+    for (insert, (sink, keys)) in inserts.iter().zip(sinks) {
+        let Some(action) = insert.on_conflict else { continue };
+        let same = |key: &Vec<usize>| {
+            key.len() == sink.primary_key.len() && key.iter().all(|column| sink.primary_key.contains(column))
+        };
+        if !sink.primary_key.is_empty() && keys.iter().any(same) {
+            continue;
+        }
+        let action = match action {
+            OnConflict::Deduplicate => "DEDUPLICATE",
+            OnConflict::Error => "ERROR",
+            OnConflict::Nothing => "NOTHING",
+        };
+        if action != "DEDUPLICATE" && !sink.primary_key.is_empty() {
+            let feature = format!("ON CONFLICT DO {action} for a query whose key is not that of its table");
+            return Err(locate(Error::unsupported(feature), Some(positions), insert.table.span()));
+        }
+        let warning = Error::new(&codes::ON_CONFLICT, &[("action", &action)]);
+        warnings.push(locate(warning, Some(positions), insert.table.span()));
+    }
+    Ok(())
 }
 
 /// Hints as the plan keeps them. Nothing reads them yet, and that is said.

@@ -112,6 +112,8 @@ impl Checker {
         let of_constant = match self.plan(&constant) {
             Plan::NothingToEvaluate => return Ok(()),
             Plan::Failed(error) if is_internal(&error) => return Err((signature(&error), error.to_string())),
+            // A constant that cannot be right is refused while planning; in a column it is NULL.
+            Plan::Failed(_) if matches!(&of_column, Ok(value) if value.is_null(0)) => return Ok(()),
             Plan::Failed(error) => Err(error),
             Plan::Ready(constant) => {
                 let (column_type, constant_type) = (plain(&planned.expression), plain(&constant.expression));
@@ -134,8 +136,7 @@ impl Checker {
                 let texts = [self.text(&column, planned)?, self.text(&value, planned)?];
                 if texts[0] == texts[1] { Ok(()) } else { Err(details(&texts[0], &texts[1])) }
             }
-            // A constant that is wrong may be refused while the statement is planned; columns may be of a use that is not
-            // built.
+            // Some uses are only built for constants.
             (Err(_), _) => Ok(()),
             (Ok(column), Err(error)) => Err(details(&self.text(&column, planned)?, &error.to_string())),
         }

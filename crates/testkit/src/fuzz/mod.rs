@@ -15,10 +15,10 @@ mod texts;
 
 use expressions::Node;
 use random::Random;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is fed.
@@ -97,15 +97,20 @@ fn shape(expression: &str) -> String {
 
 /// Inputs of one kind of problem that are made smaller.
 const SHRUNK_MAX: usize = 60;
-/// As much stack as the main thread of the program has.
-const STACK_BYTES: usize = 8 << 20;
+/// As much stack as the thread of the program that plans has.
+const STACK_BYTES: usize = 64 << 20;
 /// Tries to make an input smaller.
 const SHRINK_TRIES: usize = 600;
 /// How deep random expressions are.
 const DEPTH: usize = 4;
 
-thread_local! {
-    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+/// The name of the thread that feeds; the parser reads deep statements in a thread of its own.
+const THREADS: [&str; 2] = ["fuzzer", "sql parser"];
+
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn take_panic() -> Option<String> {
+    PANIC.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Feeds random inputs until the options say stop.
@@ -157,7 +162,11 @@ pub fn replay(corpus: &Path, root: &Path) -> Result<usize, String> {
 }
 
 fn on_big_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).map_err(|error| error.to_string())?;
+    let thread = std::thread::Builder::new()
+        .name(THREADS[0].into())
+        .stack_size(STACK_BYTES)
+        .spawn(work)
+        .map_err(|error| error.to_string())?;
     thread.join().map_err(|_| "the fuzzer itself panicked".to_string())
 }
 
@@ -244,13 +253,13 @@ impl Fuzzer {
     /// Feeds one input; a panic is a result like others.
     fn feed(&self, target: Target, text: &str) -> Fed {
         install_hook();
-        PANIC.with_borrow_mut(Option::take);
+        take_panic();
         let result = catch_unwind(AssertUnwindSafe(|| match target {
             Target::Scripts => check_script::check(text),
             Target::Expressions => self.expressions.check(text),
         }));
         result.unwrap_or_else(|_| {
-            let message = PANIC.with_borrow_mut(Option::take).unwrap_or_default();
+            let message = take_panic().unwrap_or_default();
             let place = message.lines().next().unwrap_or_default().to_string();
             Fed::Wrong(format!("panic {place}"), message)
         })
@@ -271,12 +280,12 @@ fn install_hook() {
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
+            if !std::thread::current().name().is_some_and(|name| THREADS.contains(&name)) {
+                return before(info);
+            }
             let place = info.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
             let why = info.payload_as_str().unwrap_or_default();
-            PANIC.with_borrow_mut(|slot| *slot = Some(format!("{place}\n{why}")));
-            if std::thread::current().name().is_some() {
-                before(info);
-            }
+            *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{place}\n{why}"));
         }));
     });
 }

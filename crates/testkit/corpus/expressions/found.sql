@@ -1,0 +1,10 @@
+-- One expression a line: what the fuzzer has found wrong once.
+ROUND(0.00, c_int)
+TYPEOF(c_ts)
+CAST((TO_TIMESTAMP_LTZ(1E300, 3)) AS TIMESTAMP(3))
+CAST(ROW(c_str, (ARRAY_SLICE(ARRAY[1, 2, 3], 2, c_int))) AS ROW<a INT, b STRING>)
+ARRAY_SORT(c_arr, c_bool, c_bool)
+ARRAY_SORT(c_arr, FALSE, c_bool)
+ARRAY_SORT(c_arr, c_bool, TRUE)
+STR_TO_MAP(c_char, ';', c_str)
+TO_TIMESTAMP_LTZ(c_str, 'yyyy-MM-dd', c_char)
