@@ -50,5 +50,6 @@ pub const CODES: &[&ErrorCode] = &[
     &options::STRANGE_OPTION,
     &options::MISSING_OPTION,
     &options::BAD_OPTION,
+    &options::MISSPELT_OPTION,
     &types::BAD_TYPE,
 ];

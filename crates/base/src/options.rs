@@ -114,6 +114,21 @@ pub const BAD_OPTION: ErrorCode = ErrorCode {
     zh: Text { what: "选项 '{key}' 不接受 '{value}'", why: "它接受：{expected}", fix: "" },
 };
 
+/// A value that resembles one that the option takes.
+pub const MISSPELT_OPTION: ErrorCode = ErrorCode {
+    code: "HW-C005",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "option '{key}' does not take '{value}'",
+        why: "it takes {expected}",
+        fix: "did you mean '{key}' = '{nearest}'?",
+    },
+    zh: Text {
+        what: "选项 '{key}' 不接受 '{value}'", why: "它接受：{expected}", fix: "是否想写 '{key}' = '{nearest}'？"
+    },
+};
+
 /// Keys and values as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<String, String>);
@@ -253,7 +268,16 @@ pub fn bad(spec: &OptionSpec, key: &str, value: &str) -> Error {
         OptionKind::Memory => "an amount of memory, for example '64 mb'".to_string(),
         OptionKind::OneOf(words) => words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", "),
     };
-    Error::new(&BAD_OPTION, &[("key", &key), ("value", &value), ("expected", &expected)])
+    let near = match spec.kind {
+        OptionKind::OneOf(words) => nearest(value, words.iter().copied()),
+        _ => Vec::new(),
+    };
+    let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
+        [("key", &key), ("value", &value), ("expected", &expected)];
+    match near.first() {
+        None => Error::new(&BAD_OPTION, &arguments),
+        Some(near) => Error::new(&MISSPELT_OPTION, &arguments).with("nearest", near),
+    }
 }
 
 /// Number and lower-case unit of `5 min`; the unit is empty for a bare number.

@@ -375,6 +375,23 @@ pub const NO_PRIMARY_KEY: ErrorCode = ErrorCode {
     },
 };
 
+/// A startup option of a table that is always read as a whole.
+pub const READ_AS_A_WHOLE: ErrorCode = ErrorCode {
+    code: "HW-C093",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "upsert table {table} does not take '{key}'",
+        why: "its rows are what all records of the topic have left, so connector 'upsert-kafka' always reads from the beginning",
+        fix: "remove '{key}'; to read the records themselves use 'connector' = 'kafka'",
+    },
+    zh: Text {
+        what: "upsert 表 {table} 不接受 '{key}'",
+        why: "它的行由主题的全部记录得出，因此 connector 'upsert-kafka' 总是从头读取",
+        fix: "请删除 '{key}'；若要读取记录本身，请使用 'connector' = 'kafka'",
+    },
+};
+
 /// Every code of the Kafka connectors, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &BROKER_UNREACHABLE,
@@ -400,4 +417,5 @@ pub const CODES: &[&ErrorCode] = &[
     &BROKER_AWAY,
     &BROKER_BACK,
     &NO_PRIMARY_KEY,
+    &READ_AS_A_WHOLE,
 ];

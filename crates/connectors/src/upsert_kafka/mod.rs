@@ -3,6 +3,7 @@
 
 use crate::codes;
 use crate::declared::{self, FormatSlot};
+use crate::kafka::codes::READ_AS_A_WHOLE;
 use crate::kafka::options::*;
 use crate::kafka::sink::{KafkaSink, gathering_warning};
 use crate::kafka::source::KafkaSource;
@@ -78,6 +79,13 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTab
             &[("owner", &OWNER), ("reason", &reason), ("table", &table.path.name)],
         ));
     }
+    let mut table = table.clone();
+    for key in [STARTUP_MODE.key, STARTUP_OFFSETS.key, STARTUP_TIMESTAMP.key] {
+        if table.options.remove(key).is_some() {
+            errors.push(Error::new(&READ_AS_A_WHOLE, &[("table", &table.path.name), ("key", &key)]));
+        }
+    }
+    let table = &table;
     let slots =
         [FormatSlot { key: VALUE_FORMAT.key, prefix: "value." }, FormatSlot { key: KEY_FORMAT.key, prefix: "key." }];
     match declared::check(table, UPSERT_OPTIONS, &slots, OWNER, context) {

@@ -34,7 +34,7 @@ fn all_problems_come_at_once() {
     orders.options.remove("key.format");
     orders.options.set("scan.startup.mode", "earliest-offset");
     let error = message(connector("upsert-kafka").describe(&orders, &context()));
-    for part in ["primary key", "'key.format'", "scan.startup.mode"] {
+    for part in ["primary key", "'key.format'", "scan.startup.mode", "always reads from the beginning"] {
         assert!(error.contains(part), "{part} in {error}");
     }
 }

@@ -284,7 +284,9 @@ fn install_hook() {
                 return before(info);
             }
             let place = info.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
-            let why = info.payload_as_str().unwrap_or_default();
+            let payload = info.payload();
+            let why = payload.downcast_ref::<&str>().copied();
+            let why = why.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
             *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{place}\n{why}"));
         }));
     });
@@ -301,3 +303,7 @@ fn signature(error: &base::Error) -> String {
     let text = text.split(['"', '\'', '`']).step_by(2).collect::<Vec<_>>().join("..");
     format!("internal error {}", text.chars().take(80).collect::<String>())
 }
+
+#[cfg(test)]
+#[path = "fuzz_tests.rs"]
+mod tests;
