@@ -177,6 +177,12 @@ impl Error {
         self
     }
 
+    /// Changes this problem and, one by one, the others of the statement.
+    pub fn each(mut self, change: &impl Fn(Error) -> Error) -> Self {
+        let others = std::mem::take(&mut self.0.others);
+        change(self).and(others.into_iter().map(|other| other.each(change)))
+    }
+
     /// All problems as one error, `None` if there are none.
     pub fn all(errors: Vec<Error>) -> Option<Error> {
         let mut errors = errors.into_iter();

@@ -125,7 +125,9 @@ pub const MISSPELT_OPTION: ErrorCode = ErrorCode {
         fix: "did you mean '{key}' = '{nearest}'?",
     },
     zh: Text {
-        what: "选项 '{key}' 不接受 '{value}'", why: "它接受：{expected}", fix: "是否想写 '{key}' = '{nearest}'？"
+        what: "选项 '{key}' 不接受 '{value}'",
+        why: "它接受：{expected}",
+        fix: "是否想写 '{key}' = '{nearest}'？",
     },
 };
 

@@ -6,6 +6,8 @@
 
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -211,14 +213,37 @@ impl SqlType {
     /// Nullability is always the Arrow field's own, because planners change it without touching metadata.
     pub fn from_arrow(field: &ArrowField) -> Result<SqlType> {
         if let Some(text) = field.metadata().get(TYPE_KEY) {
-            let parsed: SqlType = text.parse()?;
+            let (parsed, arrow) = parsed(text)?;
             // Metadata can survive a cast that it no longer describes; the Arrow type is the truth then.
-            if parsed.arrow() == *field.data_type() || same_shape(&parsed.arrow(), field.data_type()) {
+            if arrow == *field.data_type() || same_shape(&arrow, field.data_type()) {
                 return Ok(parsed.with_nullable(field.is_nullable()));
             }
         }
         Ok(LogicalType::from_arrow_type(field.data_type())?.nullable().with_nullable(field.is_nullable()))
     }
+}
+
+/// Types that a thread remembers by their text: a planner asks for the same few thousands of times.
+const PARSED_MAX: usize = 1024;
+
+thread_local! {
+    static PARSED: RefCell<HashMap<String, (SqlType, DataType)>> = RefCell::default();
+}
+
+/// A type by its text, and its Arrow form.
+fn parsed(text: &str) -> Result<(SqlType, DataType)> {
+    if let Some(known) = PARSED.with_borrow(|parsed| parsed.get(text).cloned()) {
+        return Ok(known);
+    }
+    let sql_type: SqlType = text.parse()?;
+    let arrow = sql_type.arrow();
+    PARSED.with_borrow_mut(|parsed| {
+        if parsed.len() >= PARSED_MAX {
+            parsed.clear();
+        }
+        parsed.insert(text.to_string(), (sql_type.clone(), arrow.clone()));
+    });
+    Ok((sql_type, arrow))
 }
 
 /// Nested Arrow types differ in field metadata and names without being another type.

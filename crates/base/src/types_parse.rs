@@ -174,7 +174,8 @@ impl Reader<'_> {
             "TIME" => {
                 let precision = self.precision("TIME", 0)?;
                 self.eat_words(&["WITHOUT", "TIME", "ZONE"]);
-                Time(precision)
+                // No more digits are kept.
+                Time(precision.min(3))
             }
             "TIMESTAMP" => {
                 let precision = self.precision("TIMESTAMP", 6)?;

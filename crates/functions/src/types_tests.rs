@@ -23,7 +23,6 @@ fn common_types() {
         ("BINARY(1); BYTES", Some("BYTES")),
         ("DATE; TIMESTAMP(3)", Some("TIMESTAMP(3)")),
         ("TIMESTAMP(0); TIMESTAMP(6)", Some("TIMESTAMP(6)")),
-        ("TIMESTAMP(3); TIMESTAMP_LTZ(0)", Some("TIMESTAMP_LTZ(3)")),
         ("TIME(0); TIME(3)", Some("TIME(3)")),
         ("ARRAY<INT NOT NULL>; ARRAY<DOUBLE>", Some("ARRAY<DOUBLE>")),
         ("MAP<CHAR(1), INT>; MAP<CHAR(2), BIGINT>", Some("MAP<VARCHAR(2), BIGINT>")),
@@ -47,6 +46,21 @@ fn common_types() {
 }
 
 #[test]
+fn the_place_decides_where_neither_type_is_wider() {
+    for (types, by_place, widest) in [
+        ("FLOAT; DOUBLE", "FLOAT", "DOUBLE"),
+        ("DOUBLE; FLOAT", "DOUBLE", "DOUBLE"),
+        ("ARRAY<FLOAT>; ARRAY<DOUBLE>", "ARRAY<FLOAT>", "ARRAY<DOUBLE>"),
+        ("TIMESTAMP(3); TIMESTAMP_LTZ(0)", "TIMESTAMP_LTZ(3)", "TIMESTAMP_LTZ(3)"),
+        ("TIMESTAMP_LTZ(3); TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)"),
+    ] {
+        let list: Vec<SqlType> = types.split("; ").map(sql).collect();
+        assert_eq!(common_type(&list).map(|found| found.to_string()).as_deref(), Some(by_place), "{types}");
+        assert_eq!(widest_type(&list).map(|found| found.to_string()).as_deref(), Some(widest), "{types}");
+    }
+}
+
+#[test]
 fn comparisons() {
     for (left, right, expected) in [
         ("INT NOT NULL", "BIGINT NOT NULL", Some("BIGINT NOT NULL")),
@@ -56,6 +70,7 @@ fn comparisons() {
         ("DATE", "TIMESTAMP(0)", Some("TIMESTAMP(0)")),
         ("BINARY(1)", "BYTES", Some("BYTES")),
         ("INT", "STRING", None),
+        ("FLOAT", "DOUBLE", Some("DOUBLE")),
         ("BOOLEAN", "STRING", None),
         ("BOOLEAN", "INT", None),
         ("DATE", "INT", None),

@@ -19,7 +19,9 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         Err(error) => return refuse(&error, language),
     };
     let mut session = Session::new(registries::environment(Arc::new(ResultSinks::default()), Warnings::default()));
-    let planned = match script::plan(&script, &mut session, language) {
+    // Standard output is one document then.
+    let show: fn(&str) = if args.json { |text| eprint!("{text}") } else { output::print };
+    let planned = match script::plan_showing(&script, &mut session, language, show) {
         Ok(planned) => planned,
         Err(error) => {
             let language = session.config().ok().and_then(|config| config.language).unwrap_or(language);

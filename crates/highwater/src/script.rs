@@ -78,6 +78,19 @@ fn decode(bytes: Vec<u8>, name: &str) -> Result<String> {
 /// # Errors
 /// The first statement that is refused.
 pub fn plan(script: &Script, session: &mut Session, language: Language) -> Result<PlannedScript> {
+    plan_showing(script, session, language, output::print)
+}
+
+/// The same, with results of statements going to `show`.
+///
+/// # Errors
+/// The first statement that is refused.
+pub fn plan_showing(
+    script: &Script,
+    session: &mut Session,
+    language: Language,
+    show: fn(&str),
+) -> Result<PlannedScript> {
     let mut jobs = Vec::new();
     let mut language = language;
     let mut has_output = false;
@@ -91,16 +104,16 @@ pub fn plan(script: &Script, session: &mut Session, language: Language) -> Resul
             Outcome::Done => {}
             Outcome::Text(text) => {
                 has_output = true;
-                output::line(text.trim_end());
+                show(&format!("{}\n", text.trim_end()));
             }
             Outcome::Table { columns, rows } => {
                 has_output = true;
                 match rows.as_slice() {
                     // The text of SHOW CREATE TABLE, ready to be copied.
                     [row] if matches!(row.as_slice(), [Some(text)] if text.contains('\n')) => {
-                        output::line(&row.iter().flatten().map(|text| text.trim_end()).collect::<String>());
+                        show(&format!("{}\n", row.iter().flatten().map(|text| text.trim_end()).collect::<String>()));
                     }
-                    _ => output::print(&table_text::table(&columns, &rows)),
+                    _ => show(&table_text::table(&columns, &rows)),
                 }
             }
             Outcome::Job(job) => {

@@ -84,7 +84,7 @@ pub struct View {
     pub columns: Vec<String>,
     /// COMMENT of these columns.
     pub column_comments: Vec<Option<String>>,
-    /// The query.
+    /// The query; its stars stand for the columns that there were when the view was made.
     pub query: Box<syntax::ast::Query>,
     /// The query as written.
     pub sql: String,
@@ -518,7 +518,10 @@ fn unknown_space(kind: &str, name: &str, known: &[String]) -> Error {
         Some(near) => {
             Error::new(&statement_codes::UNKNOWN_SPACE_NEAR, &[("kind", &kind), ("name", &name), ("nearest", near)])
         }
-        None => Error::new(&codes::UNKNOWN_SPACE, &[("kind", &kind), ("name", &name)]),
+        None => {
+            let upper = kind.to_uppercase();
+            Error::new(&codes::UNKNOWN_SPACE, &[("kind", &kind), ("upper", &upper), ("name", &name)])
+        }
     }
 }
 

@@ -121,12 +121,12 @@ pub const UNKNOWN_SPACE: ErrorCode = ErrorCode {
     en: Text {
         what: "{kind} {name} does not exist",
         why: "",
-        fix: "make it first (CREATE {kind} {name} ...), or use one that exists: SHOW CATALOGS and SHOW DATABASES list them",
+        fix: "make it first (CREATE {upper} {name} ...), or use one that exists: SHOW CATALOGS and SHOW DATABASES list them",
     },
     zh: Text {
         what: "{kind} {name} 不存在",
         why: "",
-        fix: "请先创建（CREATE {kind} {name} ...），或改用已有的：可用 SHOW CATALOGS 与 SHOW DATABASES 查看",
+        fix: "请先创建（CREATE {upper} {name} ...），或改用已有的：可用 SHOW CATALOGS 与 SHOW DATABASES 查看",
     },
 };
 

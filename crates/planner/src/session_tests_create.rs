@@ -54,7 +54,6 @@ fn like_leaves_out_what_is_excluded() {
 #[test]
 fn like_refuses_what_both_define() {
     for sql in [
-        "CREATE TABLE t (id INT) LIKE base",
         "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED) LIKE base",
         "CREATE TABLE t (WATERMARK FOR ts AS ts) LIKE base",
         "CREATE TABLE t (total AS id * 3) LIKE base",
@@ -64,6 +63,8 @@ fn like_refuses_what_both_define() {
         assert_eq!(error.code(), "HW-P122", "{sql}: {error}");
         assert!(error.location().is_some(), "{sql}");
     }
+    // No clause of LIKE leaves a physical column out.
+    assert_eq!(refused(&mut with_base(), "CREATE TABLE t (id INT) LIKE base (EXCLUDING ALL)").code(), "HW-P019");
     assert_eq!(refused(&mut with_base(), "CREATE TABLE t LIKE base (OVERWRITING CONSTRAINTS)").code(), "HW-I002");
     assert_eq!(refused(&mut with_base(), "CREATE TABLE t LIKE bose").code(), "HW-P003");
     run(&mut with_base(), "CREATE TABLE t (total AS id * 3) LIKE base (OVERWRITING GENERATED)");
@@ -130,6 +131,7 @@ fn tables_are_replaced() {
     run(&mut session, "CREATE VIEW v AS SELECT a FROM base; CREATE OR REPLACE VIEW v AS SELECT b FROM base");
     assert_eq!(columns(&mut session, "v"), ["b INT"]);
     assert_eq!(refused(&mut session, "CREATE OR REPLACE TABLE v (a INT)").code(), "HW-P008");
+    assert_eq!(refused(&mut session, "CREATE VIEW w (x, x) AS SELECT 1, 2").code(), "HW-P019");
     assert_eq!(refused(&mut session, "CREATE OR REPLACE VIEW v AS SELECT * FROM v").code(), "HW-P055");
     assert_eq!(columns(&mut session, "v"), ["b INT"]);
 }
@@ -239,5 +241,67 @@ fn static_partitions_fill_their_column() {
     ] {
         let error = refused(&mut session, sql);
         assert_eq!(error.code(), code, "{sql}: {error}");
+    }
+}
+
+#[test]
+fn a_view_keeps_its_columns() {
+    let mut session = with_base();
+    run(
+        &mut session,
+        "CREATE TABLE t (a INT, b STRING, r ROW<x INT, y INT>) WITH ('connector' = 'test'); \
+         CREATE VIEW stars AS SELECT * FROM t; \
+         CREATE VIEW qualified AS SELECT u.*, u.r.* FROM t AS u; \
+         CREATE VIEW nested AS SELECT DISTINCT * FROM (SELECT *, 1 AS extra FROM t) AS n; \
+         CREATE VIEW both_sides AS WITH w AS (SELECT * FROM t) SELECT * FROM w UNION ALL SELECT *  FROM t; \
+         CREATE VIEW joined AS SELECT * FROM t JOIN base AS o ON t.a = o.id; \
+         CREATE VIEW over_views (x, y, z) AS SELECT * FROM stars",
+    );
+    let views = ["stars", "qualified", "nested", "both_sides", "joined", "over_views"];
+    let before: Vec<Vec<String>> = views.iter().map(|view| columns(&mut session, view)).collect();
+    assert_eq!(before[0], ["a INT", "b STRING", "r ROW<`x` INT, `y` INT>"]);
+    run(&mut session, "ALTER TABLE t ADD COLUMN later INT FIRST");
+    for (view, before) in views.iter().zip(before) {
+        assert_eq!(columns(&mut session, view), before, "{view}");
+    }
+    run(&mut session, "ALTER TABLE t DROP COLUMN b");
+    let error = refused(&mut session, "SELECT a FROM stars");
+    assert_eq!(error.code(), "HW-P120", "{error}");
+    assert!(error.to_string().contains("column t.b does not exist"), "{error}");
+}
+
+#[test]
+fn show_create_table_gives_the_whole_type() {
+    let mut session = session();
+    run(
+        &mut session,
+        "CREATE TABLE t (r ROW<x INT COMMENT 'it''s', n ROW<y STRING 'deep'> NOT NULL>, l ARRAY<ROW<z BYTES 'in a list'>>, \
+         m MAP<STRING, TIMESTAMP_LTZ(3)>) WITH ('connector' = 'test')",
+    );
+    let text = shows(&mut session, "t");
+    for part in [
+        "`r` ROW<`x` INT 'it''s', `n` ROW<`y` VARCHAR(2147483647) 'deep'> NOT NULL>",
+        "`l` ARRAY<ROW<`z` VARBINARY(2147483647) 'in a list'>>",
+        "`m` MAP<VARCHAR(2147483647), TIMESTAMP(3) WITH LOCAL TIME ZONE>",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    run(&mut session, &format!("DROP TABLE t; {text}"));
+    assert_eq!(shows(&mut session, "t"), text);
+}
+
+#[test]
+fn errors_about_options_stand_at_the_option() {
+    let mut session = with_base();
+    run(&mut session, "CREATE TABLE t (id INT, ts TIMESTAMP(3)) WITH ('connector' = 'test')");
+    for (sql, code, column) in [
+        ("CREATE TABLE x (a INT) WITH ('role' = 'both', 'connector' = 'tset')", "HW-P014", 61),
+        ("CREATE TABLE x (a INT) WITH ('connector' = 'test', 'fail-key' = 'x')", "HW-C001", 52),
+        ("CREATE TABLE x (a INT) WITH ('connector' = 'test', 'fail-value' = 'x')", "HW-C003", 67),
+        ("ALTER TABLE t SET ('fail-key' = 'x')", "HW-C001", 20),
+    ] {
+        let error = refused(&mut session, sql);
+        let Some(base::Location::Sql { column: found, .. }) = error.location() else { panic!("{sql}: {error}") };
+        assert_eq!((error.code(), *found), (code, column), "{sql}: {error}");
     }
 }

@@ -3,6 +3,7 @@
 use super::{refused, run, shown};
 use crate::session::{Outcome, Session};
 use crate::test_support::session;
+use base::Location;
 
 fn tables() -> Session {
     let mut session = session();
@@ -19,6 +20,17 @@ fn explained(session: &mut Session, sql: &str) -> String {
     match run(session, &format!("EXPLAIN {sql}")).outcome {
         Outcome::Text(text) => text,
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn mistakes_around_a_call_stand_where_the_call_does() {
+    let mut session = tables();
+    run(&mut session, "CREATE FUNCTION size(x INT) RETURN CASE WHEN ABS(x) > 9 THEN 2 ELSE 1 END");
+    for call in ["twice(a)", "size(a)"] {
+        let error = refused(&mut session, &format!("SELECT 1,\n  UPPER({call}) FROM t"));
+        assert_eq!(error.code(), "HW-T010", "{call}");
+        assert!(matches!(error.location(), Some(Location::Sql { line: 2, column: 3, .. })), "{call}: {error}");
     }
 }
 

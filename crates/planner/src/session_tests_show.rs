@@ -113,7 +113,8 @@ fn statements_are_refused_with_a_reason() {
         ("SHOW PARTITIONS orders", "HW-P124"),
         ("SHOW TABLES FROM nowhere", "HW-P009"),
         ("SHOW CREATE VIEW orders", "HW-P008"),
-        ("DESCRIBE FUNCTION nope", "HW-P119"),
+        ("DESCRIBE FUNCTION nope", "HW-P030"),
+        ("DESCRIBE FUNCTION uper", "HW-P029"),
         ("DESCRIBE nope", "HW-P002"),
         ("SELCT 1", "HW-S012"),
     ] {

@@ -258,7 +258,7 @@ pub const CLASS_FUNCTION: ErrorCode = user(
     },
 );
 
-/// A function to drop or describe that does not exist.
+/// A function to drop that does not exist.
 pub const NO_SUCH_FUNCTION: ErrorCode = user(
     "HW-P119",
     Text {

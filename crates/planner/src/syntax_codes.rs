@@ -22,6 +22,7 @@ pub fn translate(error: &SyntaxError, positions: &Positions<'_>) -> Error {
         }
         DoubleQuoted { text } => new(&DOUBLE_QUOTED, &[("text", text)]),
         InvalidLiteral { reason } => new(&INVALID_LITERAL, &[("reason", reason)]),
+        StringAsName { text } => new(&STRING_AS_NAME, &[("text", text)]),
         ReservedWord { word } => new(&RESERVED_WORD, &[("word", word)]),
         UnquotedOption { corrected } => new(&UNQUOTED_OPTION, &[("corrected", corrected)]),
         Placeholder => new(&PLACEHOLDER, &[]),
@@ -33,6 +34,8 @@ pub fn translate(error: &SyntaxError, positions: &Positions<'_>) -> Error {
             new(&UNKNOWN_TYPE, &[("name", name), ("fix", &fix)])
         }
         UnknownStatement { word } => new(&UNKNOWN_STATEMENT, &[("word", word)]),
+        Misspelled { word, keyword } => new(&MISSPELLED, &[("word", word), ("keyword", keyword)]),
+        UnclosedCase { found } => new(&UNCLOSED_CASE, &[("found", found)]),
         Unsupported { feature, instead } => new(&UNSUPPORTED, &[("feature", feature), ("instead", instead)]),
         Duplicate { what } => new(&DUPLICATE, &[("what", what)]),
         MisplacedHint { hint } => new(&MISPLACED_HINT, &[("hint", hint)]),
@@ -208,6 +211,32 @@ pub const UNKNOWN_STATEMENT: ErrorCode = ErrorCode {
     },
 };
 
+/// A word that misses a keyword by one letter.
+pub const MISSPELLED: ErrorCode = ErrorCode {
+    code: "HW-S022",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "{word} is not understood here", why: "it is no keyword", fix: "did you mean {keyword}?" },
+    zh: Text { what: "无法理解此处的 {word}", why: "它不是关键字", fix: "是否想写 {keyword}？" },
+};
+
+/// A CASE without END.
+pub const UNCLOSED_CASE: ErrorCode = ErrorCode {
+    code: "HW-S023",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the CASE that starts here has no END",
+        why: "{found} stands where WHEN, ELSE or END is expected",
+        fix: "close it: CASE WHEN ... THEN ... ELSE ... END",
+    },
+    zh: Text {
+        what: "从此处开始的 CASE 缺少 END",
+        why: "应为 WHEN、ELSE 或 END 的位置出现了 {found}",
+        fix: "请补全：CASE WHEN ... THEN ... ELSE ... END",
+    },
+};
+
 /// Something that is known and not supported.
 pub const UNSUPPORTED: ErrorCode = ErrorCode {
     code: "HW-S013",
@@ -279,6 +308,23 @@ pub const TOO_COMPLEX: ErrorCode = ErrorCode {
     zh: Text { what: "语句过于复杂：{limit}", why: "", fix: "请拆分为多个视图" },
 };
 
+/// A string where a name stands.
+pub const STRING_AS_NAME: ErrorCode = ErrorCode {
+    code: "HW-S021",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "'{text}' is a string, but a name is expected here",
+        why: "names stand in backticks or without quotes",
+        fix: "write `{text}`; if two strings belong together, write || between them",
+    },
+    zh: Text {
+        what: "'{text}' 是字符串，而此处应为名称",
+        why: "名称写在反引号中，或不加引号",
+        fix: "请写 `{text}`；若要连接两个字符串，请在中间写 ||",
+    },
+};
+
 /// Every code of this file, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &UNEXPECTED,
@@ -301,4 +347,7 @@ pub const CODES: &[&ErrorCode] = &[
     &MISSING_END,
     &NOT_AN_INSERT,
     &TOO_COMPLEX,
+    &STRING_AS_NAME,
+    &MISSPELLED,
+    &UNCLOSED_CASE,
 ];

@@ -119,7 +119,7 @@ fn refuse(create: &CreateTable, context: &TableContext<'_>) -> Result<()> {
         return Err(locate(error, Some(context.positions), format.span));
     }
     match definition.distribution {
-        Some(_) => Err(Error::unsupported("DISTRIBUTED BY: no connector of this version has buckets")),
+        Some(_) => Err(Error::unsupported("DISTRIBUTED BY")),
         None => Ok(()),
     }
 }
@@ -195,8 +195,10 @@ impl Resolver<'_> {
             let (table, columns) = (self.table.clone(), names.join(", "));
             self.error(Error::new(&table_codes::ENFORCED_KEY, &[("table", &table), ("columns", &columns)]), key.span);
         }
-        for ident in &key.columns {
+        for (index, ident) in key.columns.iter().enumerate() {
+            let is_again = names[..index].contains(&ident.value);
             let why = match columns.iter_mut().find(|column| column.name == ident.value) {
+                Some(_) if is_again => "it is listed twice",
                 Some(column) if column.kind == ColumnKind::Physical => {
                     column.sql_type.nullable = false;
                     continue;
@@ -475,7 +477,7 @@ fn connector(
     let table = &definition.path.name;
     let arguments: [(&'static str, &dyn std::fmt::Display); 4] =
         [("table", table), ("connector", &name), ("known", &list), ("hint", &hint)];
-    Err(Error::new(&table_codes::UNKNOWN_CONNECTOR, &arguments))
+    Err(locate(Error::new(&table_codes::UNKNOWN_CONNECTOR, &arguments), Some(context.positions), option.value_span))
 }
 
 /// PARTITIONED BY against what the connector has.

@@ -51,6 +51,7 @@ fn problems_of_a_definition() {
             "HW-P056",
         ),
         ("CREATE TABLE t (a INT, a INT) WITH ('connector' = 'test')", "HW-P019"),
+        ("CREATE TABLE t (a INT, PRIMARY KEY (a, a) NOT ENFORCED) WITH ('connector' = 'test')", "HW-P021"),
         ("CREATE TABLE t (a INT, PRIMARY KEY (a)) WITH ('connector' = 'test')", "HW-P020"),
         ("CREATE TABLE t (a INT, PRIMARY KEY (b) NOT ENFORCED) WITH ('connector' = 'test')", "HW-P021"),
         ("CREATE TABLE t (a INT, WATERMARK FOR ts AS ts) WITH ('connector' = 'test')", "HW-P022"),

@@ -51,8 +51,18 @@ impl ConnectorFactory for TestConnector {
         self.partitioning
     }
 
-    /// `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
+    /// `fail-key` and `fail-value` are refused. `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
     fn describe(&self, table: &TableDefinition, _context: &ConnectorContext) -> Result<TableDescription> {
+        if let Some((key, value)) = table.options.iter().find(|(key, _)| key.starts_with("fail-")) {
+            let wrong = format!("'{value}'");
+            let arguments: [(&'static str, &dyn std::fmt::Display); 5] =
+                [("key", &key), ("owner", &"a test"), ("known", &""), ("nearest", &""), ("expected", &wrong)];
+            let (unknown, invalid) = (&base::options::UNKNOWN_OPTION, &base::options::BAD_OPTION);
+            return Err(match key {
+                "fail-value" => Error::new(invalid, &arguments).with("value", value),
+                _ => Error::new(unknown, &arguments),
+            });
+        }
         let role = table.options.get("role").unwrap_or("both");
         let changelog = match table.options.get("changelog") {
             Some("all") => ChangelogMode::ALL,

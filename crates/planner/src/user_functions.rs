@@ -11,9 +11,10 @@ use base::{Error, ObjectPath, Result, SqlType};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use syntax::Span;
 use syntax::ast::{
     AccessExpr, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Spanned, Visit, VisitMut, Visitor, VisitorMut,
+    ObjectNamePart, Spanned, Visit, VisitMut, Visitor, VisitorMut,
 };
 use syntax::dialect::FLINK_TYPE;
 
@@ -256,7 +257,8 @@ fn call(function: &SqlFunction, written: &Function) -> Result<Expr> {
         arguments.insert(parameter.clone(), (rewrite::call(&marker, vec![value]), size));
     }
     let mut body = function.expression.clone();
-    if VisitMut::visit(&mut body, &mut Substitute { arguments: &arguments, left: EXPRESSIONS_MAX }).is_break() {
+    let mut substitute = Substitute { arguments: &arguments, left: EXPRESSIONS_MAX, place: written.name.span() };
+    if VisitMut::visit(&mut body, &mut substitute).is_break() {
         return Err(Error::new(&statement_codes::FUNCTION_SIZE, &[("name", name)]));
     }
     Ok(Expr::Cast {
@@ -277,6 +279,8 @@ struct Substitute<'a> {
     arguments: &'a BTreeMap<String, (Expr, usize)>,
     /// How many expressions may still be put in.
     left: usize,
+    /// Where the call stands: mistakes around it must not be told at the place of the definition.
+    place: Span,
 }
 
 impl Substitute<'_> {
@@ -311,6 +315,18 @@ impl VisitorMut for Substitute<'_> {
                         fields.iter().map(|field| AccessExpr::Dot(Expr::Identifier(field.clone()))).collect();
                     *expr = Expr::CompoundFieldAccess { root: Box::new(argument), access_chain };
                 }
+            }
+            Expr::Value(value) => value.span = self.place,
+            Expr::Function(function) => {
+                for part in &mut function.name.0 {
+                    if let ObjectNamePart::Identifier(ident) = part {
+                        ident.span = self.place;
+                    }
+                }
+            }
+            Expr::Case { case_token, end_token, .. } => {
+                case_token.0.span = self.place;
+                end_token.0.span = self.place;
             }
             _ => {}
         }

@@ -28,12 +28,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(
-        clock: Arc<dyn Clock>,
-        rows_max: usize,
-        epoch: Option<Epoch>,
-        warnings: Warnings,
-    ) -> Shared {
+    pub(crate) fn new(clock: Arc<dyn Clock>, rows_max: usize, epoch: Option<Epoch>, warnings: Warnings) -> Shared {
         Shared {
             quiescence: Arc::default(),
             clock,

@@ -2,6 +2,7 @@
 
 use crate::cursor::word;
 use crate::error::SyntaxErrorKind;
+use crate::keywords::misspelled;
 use crate::parser::{Result, StatementReader};
 use crate::statement::{
     AlterOperation, AlterSpace, AlterTable, AlterView, CreateFunction, CreateObject, CreateTable, CreateView, Drop,
@@ -28,13 +29,25 @@ impl StatementReader<'_> {
             temporary: self.eat(&["TEMPORARY"]),
             system: self.eat(&["SYSTEM"]),
         };
-        match word(&self.parser, 0).as_deref() {
+        let kind = word(&self.parser, 0);
+        if modifiers.system && kind.as_deref() != Some("FUNCTION") {
+            return self.expected("FUNCTION");
+        }
+        let is_space = matches!(kind.as_deref(), Some("CATALOG" | "DATABASE" | "SCHEMA"));
+        if is_space && (modifiers.or_replace || modifiers.temporary) {
+            return self.expected("TABLE, VIEW or FUNCTION");
+        }
+        match kind.as_deref() {
             Some("TABLE") => self.create_table(modifiers),
             Some("VIEW") => self.create_view(modifiers),
             Some("CATALOG") => self.create_object().map(Statement::CreateCatalog),
             Some("DATABASE" | "SCHEMA") => self.create_object().map(Statement::CreateDatabase),
             Some("FUNCTION") => self.create_function(modifiers),
-            Some(_) => {
+            Some(word) => {
+                if let Some(keyword) = misspelled(word, &["TABLE", "VIEW", "CATALOG", "DATABASE", "FUNCTION"]) {
+                    let word = self.peek().to_string();
+                    return self.error(SyntaxErrorKind::Misspelled { word, keyword });
+                }
                 let materialized = self.is(0, "MATERIALIZED") || self.is(0, "OR");
                 let kind = (0..if materialized { 2 } else { 1 })
                     .map(|_| self.parser.next_token().token.to_string().to_uppercase())
@@ -215,6 +228,7 @@ impl StatementReader<'_> {
             return self.object_name().map(AlterOperation::RenameTable);
         }
         if self.eat(&["RENAME"]) {
+            self.eat(&["COLUMN"]);
             let from = self.identifier_path()?;
             self.expect(&["TO"])?;
             return Ok(AlterOperation::RenameColumn { from, to: self.identifier()? });
@@ -237,7 +251,11 @@ impl StatementReader<'_> {
                 self.table_elements(&mut definition)?;
             } else if self.eat(&["DISTRIBUTION"]) {
                 definition.distribution = Some(self.distribution()?);
+            } else if self.is(0, "COLUMNS") && *self.peek_nth(1) == Token::LParen {
+                self.parser.advance_token();
+                self.table_elements(&mut definition)?;
             } else {
+                self.eat(&["COLUMN"]);
                 self.table_element(&mut definition)?;
             }
             return Ok(if add { AlterOperation::Add(definition) } else { AlterOperation::Modify(definition) });
@@ -253,6 +271,9 @@ impl StatementReader<'_> {
     }
 
     fn alter_drop(&mut self) -> Result<AlterOperation> {
+        if !self.eat(&["COLUMN"]) && self.is(0, "COLUMNS") && *self.peek_nth(1) == Token::LParen {
+            self.parser.advance_token();
+        }
         if *self.peek() == Token::LParen {
             return self.identifiers().map(AlterOperation::DropColumns);
         }

@@ -46,6 +46,11 @@ pub enum SyntaxErrorKind {
         /// The text between the quotes.
         text: String,
     },
+    /// A string where a name stands, as in `SELECT 1 AS 'x'`.
+    StringAsName {
+        /// The text between the quotes.
+        text: String,
+    },
     /// A literal that is not well formed, as `U&'\zz'`.
     InvalidLiteral {
         /// What the tokenizer says.
@@ -74,6 +79,18 @@ pub enum SyntaxErrorKind {
     UnknownStatement {
         /// That word.
         word: String,
+    },
+    /// A word that misses a keyword by one letter; the position is that of the word.
+    Misspelled {
+        /// The word as written.
+        word: String,
+        /// The keyword.
+        keyword: &'static str,
+    },
+    /// A CASE has no END; the position is that of CASE.
+    UnclosedCase {
+        /// What stands where END is expected.
+        found: String,
     },
     /// A statement or clause that is known and not supported.
     Unsupported {
@@ -134,12 +151,15 @@ impl SyntaxErrorKind {
             UnterminatedComment => "unterminated-comment",
             InvalidCharacter { .. } => "invalid-character",
             DoubleQuoted { .. } => "double-quoted",
+            StringAsName { .. } => "string-as-name",
             InvalidLiteral { .. } => "invalid-literal",
             ReservedWord { .. } => "reserved-word",
             UnquotedOption { .. } => "unquoted-option",
             Placeholder => "placeholder",
             UnknownType { .. } => "unknown-type",
             UnknownStatement { .. } => "unknown-statement",
+            Misspelled { .. } => "misspelled",
+            UnclosedCase { .. } => "unclosed-case",
             Unsupported { .. } => "unsupported",
             Duplicate { .. } => "duplicate",
             MisplacedHint { .. } => "misplaced-hint",
@@ -160,12 +180,15 @@ impl SyntaxErrorKind {
             UnterminatedComment => "the comment that starts here has no closing */".into(),
             InvalidCharacter { found, .. } => format!("unexpected character {found} (U+{:04X})", *found as u32),
             DoubleQuoted { text } => format!("double quotes around {text}"),
+            StringAsName { text } => format!("'{text}' is a string, but a name is expected here"),
             InvalidLiteral { reason } => format!("invalid literal: {reason}"),
             ReservedWord { word } => format!("{word} is a reserved word"),
             UnquotedOption { .. } => "option keys and values need single quotes".into(),
             Placeholder => "... is a placeholder".into(),
             UnknownType { name, .. } => format!("unknown type {name}"),
             UnknownStatement { word } => format!("no statement starts with {word}"),
+            Misspelled { word, keyword } => format!("{word} is no keyword: {keyword} is"),
+            UnclosedCase { found } => format!("the CASE that starts here has no END before {found}"),
             Unsupported { feature, .. } => format!("{feature} is not supported"),
             Duplicate { what } => format!("{what} is given twice"),
             MisplacedHint { hint } => format!("no hint is read at this place: {hint}"),
@@ -183,9 +206,12 @@ impl SyntaxErrorKind {
             InvalidCharacter { replacement: Some(replacement), .. } => format!("type {replacement} instead"),
             DoubleQuoted { text } => format!("write '{text}' for a string, `{text}` for a name"),
             ReservedWord { word } => format!("write `{word}`"),
+            StringAsName { text } => format!("write `{text}`; if two strings belong together, write || between them"),
             UnquotedOption { corrected } => format!("WITH ({corrected})"),
             Placeholder => "write what it stands for, or remove it".into(),
             UnknownType { suggestion: Some(suggestion), .. } => format!("use {suggestion}"),
+            Misspelled { keyword, .. } => format!("write {keyword}"),
+            UnclosedCase { .. } => "close it: CASE WHEN ... THEN ... END".into(),
             Unsupported { instead, .. } => (*instead).into(),
             MisplacedHint { .. } => "put it after SELECT or after a table name".into(),
             InvalidHint { .. } => "write /*+ NAME('key' = 'value') */".into(),

@@ -94,6 +94,24 @@ pub(crate) fn looks_like_name(word: &str) -> bool {
     is_reserved(word) && CLAUSE_WORDS.binary_search(&word.to_ascii_uppercase().as_str()).is_err()
 }
 
+/// The keyword that a word misses by one letter: one too many, one too few, a wrong one, or two neighbours swapped.
+pub(crate) fn misspelled(word: &str, keywords: &[&'static str]) -> Option<&'static str> {
+    let word = word.to_ascii_uppercase();
+    keywords.iter().find(|keyword| is_one_edit(word.as_bytes(), keyword.as_bytes())).copied()
+}
+
+fn is_one_edit(a: &[u8], b: &[u8]) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let start = short.iter().zip(long).take_while(|(left, right)| left == right).count();
+    let (short, long) = (&short[start..], &long[start..]);
+    match (short, long) {
+        (short, [_, rest @ ..]) if short == rest => true,
+        ([_, left @ ..], [_, right @ ..]) if left == right => true,
+        ([a, b, left @ ..], [c, d, right @ ..]) => a == d && b == c && left == right,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 #[path = "keywords_tests.rs"]
 mod tests;

@@ -1,11 +1,15 @@
-//! Refuses reserved words as names that a query gives: aliases of columns and tables, and names of WITH.
+//! Refuses reserved words as names that a query gives, aliases of columns and tables and names of WITH, and strings as
+//! names anywhere: `sqlparser` takes `SELECT 'a' 'b'` for an alias, and `FROM 'orders'` for a table.
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::keywords::is_reserved;
 use crate::statement::Statement;
 use sqlparser::ast::{
-    Cte, Expr, Ident, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor, Visit, Visitor, WindowType,
+    Cte, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor, Visit, Visitor,
+    WindowType,
 };
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
 /// Checks all queries of a statement.
@@ -46,6 +50,10 @@ impl Visitor for Names {
             }
         }
         set_expression(&query.body)
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> Flow {
+        relation.0.iter().filter_map(|part| part.as_ident()).try_for_each(not_a_string)
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> Flow {
@@ -104,5 +112,37 @@ fn name(ident: &Ident) -> Flow {
         let kind = SyntaxErrorKind::ReservedWord { word: ident.value.clone() };
         return Flow::Break(SyntaxError::new(kind, ident.span.start));
     }
+    not_a_string(ident)
+}
+
+fn not_a_string(ident: &Ident) -> Flow {
+    if ident.quote_style == Some('\'') {
+        let kind = SyntaxErrorKind::StringAsName { text: ident.value.clone() };
+        return Flow::Break(SyntaxError::new(kind, ident.span.start));
+    }
     Flow::Continue(())
+}
+
+/// Finds the string of [`SyntaxErrorKind::StringAsName`], whose place `sqlparser` does not keep: it follows a value or a
+/// word that expects a name.
+pub(crate) fn locate(mut error: SyntaxError, tokens: &[TokenWithSpan]) -> SyntaxError {
+    let SyntaxErrorKind::StringAsName { text } = &error.kind else { return error };
+    let before_a_name = |token: &Token| match token {
+        Token::SingleQuotedString(_) | Token::Number(..) | Token::RParen | Token::Period => true,
+        Token::Word(word) => {
+            matches!(word.keyword, Keyword::NoKeyword | Keyword::AS | Keyword::FROM | Keyword::JOIN | Keyword::WITH)
+        }
+        _ => false,
+    };
+    let found = tokens.windows(2).find(|pair| match &pair[1].token {
+        Token::SingleQuotedString(found) => found == text && before_a_name(&pair[0].token),
+        _ => false,
+    });
+    let found = found.map(|pair| &pair[1]).or_else(|| {
+        tokens.iter().find(|token| matches!(&token.token, Token::SingleQuotedString(found) if found == text))
+    });
+    if let Some(found) = found {
+        (error.line, error.column) = (found.span.start.line, found.span.start.column);
+    }
+    error
 }

@@ -49,6 +49,7 @@ pub fn parse(raw: &RawStatement) -> Result<Statement> {
 }
 
 fn parse_tokens(source: &Source, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
+    refuse_hex_numbers(source, &tokens)?;
     let (tokens, hints) = take_hints(tokens)?;
     let tokens = rewrite(tokens);
     let dialect = FlinkDialect::new(tokens.len());
@@ -60,8 +61,20 @@ fn parse_tokens(source: &Source, tokens: Vec<TokenWithSpan>) -> Result<Statement
     }
     let statement = statement.map_err(|error| explain(error, source, &tokens))?;
     reader.hints.finish()?;
-    names::check(&statement)?;
+    names::check(&statement).map_err(|error| names::locate(error, &tokens))?;
     Ok(statement)
+}
+
+/// `0x1F` would be read as the bytes `X'1F'`; Flink knows no such number.
+fn refuse_hex_numbers(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
+    let is_number = |token: &&TokenWithSpan| {
+        matches!(token.token, Token::HexStringLiteral(_))
+            && source.slice(token.span.start, token.span.end).starts_with(['0'])
+    };
+    let Some(token) = tokens.iter().find(is_number) else { return Ok(()) };
+    let feature = format!("the hexadecimal number {}", source.slice(token.span.start, token.span.end));
+    let instead = "write the number in decimal, or X'...' for bytes";
+    Err(SyntaxError::new(SyntaxErrorKind::Unsupported { feature, instead }, token.span.start))
 }
 
 fn parser(dialect: &FlinkDialect, tokens: Vec<TokenWithSpan>) -> Parser<'_> {

@@ -2,7 +2,7 @@
 //! where the token at that position allows one.
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::keywords::looks_like_name;
+use crate::keywords::{looks_like_name, misspelled};
 use crate::limits::too_deep;
 use crate::source::Source;
 use crate::types::{UNKNOWN_TYPE, suggestion};
@@ -64,6 +64,10 @@ pub(crate) fn refine(error: SyntaxError, tokens: &[TokenWithSpan]) -> SyntaxErro
         None if found.is_empty() => END.to_string(),
         _ => found,
     };
+    if let Some(better) = clause_word(&expected, index, tokens).or_else(|| open_case(&expected, &found, index, tokens))
+    {
+        return better;
+    }
     let word = index.and_then(|index| unquoted(&tokens[index])).unwrap_or_default();
     // `ORDER a` lacks its BY; that is no name.
     let clause = ["ORDER", "GROUP", "PARTITION"].iter().any(|start| word.eq_ignore_ascii_case(start));
@@ -73,6 +77,40 @@ pub(crate) fn refine(error: SyntaxError, tokens: &[TokenWithSpan]) -> SyntaxErro
         SyntaxErrorKind::Unexpected { expected, found }
     };
     SyntaxError::new(kind, location)
+}
+
+/// What the parser expects after the definition of a table begins with this.
+const TABLE_CLAUSES: &str = "COMMENT, PARTITIONED";
+
+/// A keyword with a typing error, which was read as an alias, or stands where a clause may begin.
+fn clause_word(expected: &str, index: Option<usize>, tokens: &[TokenWithSpan]) -> Option<SyntaxError> {
+    let keywords: &[&'static str] = match expected {
+        END => &["FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "UNION", "INNER", "LEFT", "WINDOW"],
+        _ if expected.starts_with(TABLE_CLAUSES) => &["WITH", "COMMENT", "PARTITIONED", "DISTRIBUTED", "LIKE"],
+        _ => return None,
+    };
+    [index, index.and_then(|index| index.checked_sub(1))].into_iter().flatten().find_map(|index| {
+        let word = unquoted(&tokens[index])?;
+        let kind = SyntaxErrorKind::Misspelled { word: word.to_string(), keyword: misspelled(word, keywords)? };
+        Some(SyntaxError::new(kind, tokens[index].span.start))
+    })
+}
+
+/// The CASE that is open where END is expected.
+fn open_case(expected: &str, found: &str, index: Option<usize>, tokens: &[TokenWithSpan]) -> Option<SyntaxError> {
+    if expected != "END" {
+        return None;
+    }
+    let mut open = Vec::new();
+    for token in &tokens[..index.unwrap_or(tokens.len())] {
+        match unquoted(token) {
+            Some(word) if word.eq_ignore_ascii_case("CASE") => open.push(token.span.start),
+            Some(word) if word.eq_ignore_ascii_case("END") => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let kind = SyntaxErrorKind::UnclosedCase { found: found.to_string() };
+    open.pop().map(|case| SyntaxError::new(kind, case))
 }
 
 fn unquoted(token: &TokenWithSpan) -> Option<&str> {

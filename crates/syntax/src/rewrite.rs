@@ -36,7 +36,8 @@ pub(crate) fn take_hints(tokens: Vec<TokenWithSpan>) -> Result<(Vec<TokenWithSpa
     Ok((kept, LooseHints::new(loose)))
 }
 
-/// Gives `WITHIN`, `FOR VERSION AS OF`, `UPDATE SET *` and `INSERT *` a form that `sqlparser` reads.
+/// Gives `WITHIN`, `FOR VERSION AS OF`, `UPDATE SET *` and `INSERT *` a form that `sqlparser` reads, and joins the lines
+/// of a string.
 pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 8);
     // Where WITHIN stood in `out`: its interval follows DEFINE.
@@ -45,6 +46,16 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     while let Some(token) = rest.next() {
         let made = |made: Token| TokenWithSpan { token: made, span: token.span };
         let next = rest.peek();
+        if let Token::SingleQuotedString(text) = &token.token
+            && let Some(TokenWithSpan { token: Token::SingleQuotedString(first), span }) = out.last_mut()
+            && span.end.line < token.span.start.line
+            && next.is_none_or(|next| next.token != Token::Eq)
+        {
+            // Not before `=`: there the comma between two options is missing.
+            first.push_str(text);
+            span.end = token.span.end;
+            continue;
+        }
         if is_word(&token, "FOR") && next.is_some_and(|next| is_word(next, "VERSION")) {
             continue;
         }

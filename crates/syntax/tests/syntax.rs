@@ -273,6 +273,11 @@ fn expressions_have_flink_forms() {
 }
 
 #[test]
+fn a_string_goes_on_in_the_next_line() {
+    assert_eq!(expression("'a' -- and\n  'b'\n'c'"), "'abc'");
+}
+
+#[test]
 fn queries_have_flink_forms() {
     for sql in [
         "SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))",
@@ -380,6 +385,21 @@ fn mistakes_are_explained() {
         ("CREATE TABLE t (value INT)", "1:17: value is a reserved word (write `value`)"),
         ("SELECT a AS order FROM t", "1:13: order is a reserved word (write `order`)"),
         ("SELECT a FROM t AS user", "1:20: user is a reserved word (write `user`)"),
+        (
+            "SELECT 'a' 'b'",
+            "1:12: 'b' is a string, but a name is expected here \
+             (write `b`; if two strings belong together, write || between them)",
+        ),
+        (
+            "SELECT a = 'x' AS 'x' FROM t",
+            "1:19: 'x' is a string, but a name is expected here \
+             (write `x`; if two strings belong together, write || between them)",
+        ),
+        (
+            "SELECT a FROM 't'",
+            "1:15: 't' is a string, but a name is expected here \
+             (write `t`; if two strings belong together, write || between them)",
+        ),
         ("SELECT \"a\" FROM t", "1:8: double quotes around a (write 'a' for a string, `a` for a name)"),
         ("SELECT 'a FROM t", "1:8: the string that starts here has no closing quote"),
         ("SELECT `a FROM t", "1:8: the identifier that starts here has no closing backtick"),
@@ -387,13 +407,33 @@ fn mistakes_are_explained() {
         ("CREATE TABLE t (a INT, b TEXT)", "1:26: unknown type TEXT (use STRING)"),
         ("SELECT a FROM (SELECT CAST(b AS DATETIME) FROM t) x", "1:33: unknown type DATETIME (use TIMESTAMP(3))"),
         ("SELECT a FROM (SELECT b FROM t WHERE ) x", "1:38: expected an expression, found )"),
-        ("SELECT CASE WHEN a THEN 1 FROM t", "1:27: expected END, found FROM"),
+        (
+            "SELECT CASE WHEN a THEN 1 FROM t",
+            "1:8: the CASE that starts here has no END before FROM (close it: CASE WHEN ... THEN ... END)",
+        ),
+        (
+            "SELECT CASE WHEN CASE a WHEN 1 THEN b END THEN 1 END, (CASE b WHEN 2 THEN 3",
+            "1:56: the CASE that starts here has no END before end of statement (close it: CASE WHEN ... THEN ... END)",
+        ),
+        ("SELECT a FORM t", "1:10: FORM is no keyword: FROM is (write FROM)"),
+        ("SELECT a FROM t WEHRE a > 1", "1:17: WEHRE is no keyword: WHERE is (write WHERE)"),
+        ("SELECT a FROM t gruop by a", "1:17: gruop is no keyword: GROUP is (write GROUP)"),
+        ("CREATE TABLE t (a INT) WIHT ('a' = 'b')", "1:24: WIHT is no keyword: WITH is (write WITH)"),
+        (
+            "SELECT 0x1F",
+            "1:8: the hexadecimal number 0x1F is not supported (write the number in decimal, or X'...' for bytes)",
+        ),
         ("SELECT a, FROM t", "1:11: expected an expression, found FROM"),
         ("SELECT SUM(a FROM t", "1:14: expected ), found FROM"),
         ("SELECT a FROM t WHERE", "1:22: expected an expression, found end of statement"),
         ("SELCT 1", "1:1: no statement starts with SELCT"),
-        ("CREATE TABEL t (a INT)", "1:1: no statement starts with CREATE TABEL"),
+        ("CREATE TEMPORARY SYSTEM TABLE t (a INT)", "1:25: expected FUNCTION, found TABLE"),
+        ("CREATE OR REPLACE DATABASE d", "1:19: expected TABLE, VIEW or FUNCTION, found DATABASE"),
+        ("CREATE TEMPORARY CATALOG c", "1:18: expected TABLE, VIEW or FUNCTION, found CATALOG"),
+        ("CREATE TABEL t (a INT)", "1:8: TABEL is no keyword: TABLE is (write TABLE)"),
+        ("CREATE NONSENSE t (a INT)", "1:1: no statement starts with CREATE NONSENSE"),
         ("CREATE TABLE t (a INT b INT)", "1:23: expected , or ), found b"),
+        ("CREATE TABLE t (a INT) WITH ('a' = 'b'\n'c' = 'd')", "2:1: expected , or ), found 'c'"),
         ("CREATE TABLE t (a INT) WITH ('a' = 'b' 'c' = 'd')", "1:40: expected , or ), found 'c'"),
         ("CREATE TABLE t (a INT) WITH ('a' = 'b', 'a' = 'c')", "1:41: option 'a' is given twice"),
         (
@@ -574,4 +614,33 @@ fn views_catalogs_and_databases_are_altered() {
     };
     assert!(table.must_exist && table.or_replace && table.query.is_some());
     assert!(refusal("ALTER VIEW v").contains("expected RENAME TO or AS"));
+}
+
+#[test]
+fn columns_are_altered_with_the_word_column_too() {
+    for (with, without) in [
+        ("ADD COLUMN b INT AFTER a", "ADD b INT AFTER a"),
+        ("ADD COLUMNS (b INT, c INT)", "ADD (b INT, c INT)"),
+        ("MODIFY COLUMN b BIGINT", "MODIFY b BIGINT"),
+        ("DROP COLUMN b", "DROP b"),
+        ("DROP COLUMNS (b, c)", "DROP (b, c)"),
+        ("RENAME COLUMN b TO c", "RENAME b TO c"),
+        ("DROP `COLUMN`", "DROP (`COLUMN`)"),
+    ] {
+        let read = |operation: &str| match read(&format!("ALTER TABLE t {operation}")) {
+            Statement::AlterTable(alter) => alter.operation,
+            other => panic!("{other:?}"),
+        };
+        let names = |operation: AlterOperation| match operation {
+            AlterOperation::Add(table) | AlterOperation::Modify(table) => table
+                .columns
+                .iter()
+                .map(|column| format!("{} {:?}", column.name.value, column.position.is_some()))
+                .collect(),
+            AlterOperation::DropColumns(names) => names.iter().map(|name| name.value.clone()).collect::<Vec<_>>(),
+            AlterOperation::RenameColumn { from, to } => vec![from[0].value.clone(), to.value],
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(names(read(with)), names(read(without)), "{with}");
+    }
 }

@@ -6,6 +6,7 @@
 use crate::oracle::differences::{Differences, EXPRESSION};
 use base::config::{Effect, SESSION_OPTIONS};
 use base::{OptionKind, OptionSpec};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- generated -->";
@@ -121,13 +122,26 @@ fn session_options() -> String {
     out
 }
 
-/// The recorded results that differ on purpose. A broken list is reported by its own tests.
+/// The recorded results that differ on purpose; of expressions that differ in one way, the first. A broken list is
+/// reported by its own tests.
 fn differences() -> String {
     let mut out =
         String::from("| expression, or statement of a case | Flink 2.3 | Highwater | why |\n|---|---|---|---|\n");
-    for difference in Differences::load().iter().flat_map(Differences::iter) {
+    let list = Differences::load();
+    let all: Vec<_> = list.iter().flat_map(Differences::iter).collect();
+    let mut shown = BTreeSet::new();
+    for difference in &all {
+        let way = (&difference.flink, &difference.reason);
         let place = match difference.case.as_str() {
-            EXPRESSION => format!("`{}`", cell(&difference.result)),
+            EXPRESSION if !shown.insert(way) => continue,
+            EXPRESSION => {
+                let like = all.iter().filter(|other| other.case == EXPRESSION && (&other.flink, &other.reason) == way);
+                let more = match like.count() - 1 {
+                    0 => String::new(),
+                    more => format!(" and {more} like it"),
+                };
+                format!("`{}`{more}", cell(&difference.result))
+            }
             case => format!("{case}, {}", cell(&difference.result)),
         };
         let ours = cell(&shortened(&difference.ours));

@@ -86,7 +86,7 @@ pub(super) fn result(aggregate: &Aggregate, arguments: &[SqlType]) -> Result<Sql
         (Computation::ListAgg, [separator]) if first.logical.is_string() && separator.logical.is_string() => {
             first.clone()
         }
-        (Computation::ArrayAgg, []) => Array(Box::new(first.clone())).nullable(),
+        (Computation::ArrayAgg, []) => Array(Box::new(first.clone())).not_null().with_nullable(first.nullable),
         (Computation::Collect, []) => Multiset(Box::new(first.clone())).not_null(),
         (Computation::Percentile, others) if is_percentile(first, others) => match others[0].logical {
             Array(_) => Array(Box::new(Double.nullable())).nullable(),

@@ -157,7 +157,7 @@ impl<'a> Printer<'a> {
             Column::Bitmap(values) => crate::scalar::bitmaps::push_text(out, values.value(row)),
             Column::Bytes(values) => push_bytes(out, values.value(row)),
             Column::Date(values) => text::push_date(out, values[row]),
-            Column::Time(values, precision) => text::push_time(out, values[row], *precision),
+            Column::Time(values, precision) => push_time(out, values[row], *precision),
             Column::Timestamp { values, unit, precision, zone } => {
                 let value = local(values[row], *unit, *zone);
                 text::push_timestamp(out, value, *unit, ' ', Fraction::Fixed(*precision));
@@ -244,4 +244,13 @@ fn push_milliseconds(out: &mut String, value: i64) {
     let (days, of_day) = (ms / 86_400_000, ms % 86_400_000);
     let (seconds, ms) = (of_day / 1_000, of_day % 1_000);
     let _ = write!(out, "{sign}{days} {:02}:{:02}:{:02}.{ms:03}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+}
+
+/// A TIME as CAST writes it: no zeros at the end of its fraction but for the first digit.
+fn push_time(out: &mut String, ms_of_day: i32, precision: u8) {
+    text::push_time(out, ms_of_day, precision);
+    if precision > 1 {
+        let end = out.trim_end_matches('0').len();
+        out.truncate(if out[..end].ends_with('.') { end + 1 } else { end });
+    }
 }

@@ -47,6 +47,11 @@ impl Token {
     fn is(&self, word: &str) -> bool {
         matches!(self, Token::Word(known) if known.eq_ignore_ascii_case(word))
     }
+
+    fn text(&self) -> &str {
+        let (Token::Word(text) | Token::Text(text)) = self;
+        text
+    }
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -78,6 +83,11 @@ fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
+/// Whether a word is a number or a truth value.
+fn is_constant(word: &str) -> bool {
+    word.parse::<f64>().is_ok() || word.eq_ignore_ascii_case("TRUE") || word.eq_ignore_ascii_case("FALSE")
+}
+
 impl Clause {
     /// The error is the reason.
     pub fn parse(text: &str) -> Result<Clause, String> {
@@ -99,7 +109,10 @@ impl Clause {
 
     fn part(&mut self, tokens: &[Token], at: usize) -> Result<usize, String> {
         let is = |offset: usize, word: &str| tokens.get(at + offset).is_some_and(|token| token.is(word));
-        let wrong = || format!("cannot read the clause from {:?}", tokens[at]);
+        let wrong = || {
+            let text: Vec<&str> = tokens[at..].iter().map(Token::text).collect();
+            format!("cannot read the clause '{}': only constants can stand behind DEFAULT", text.join(" "))
+        };
         if is(0, "RETURNING") {
             return self.returning(tokens, at + 1);
         }
@@ -148,6 +161,8 @@ impl Clause {
             word if word.is("EMPTY") && second.is_some_and(|word| word.is("OBJECT")) => (Behaviour::EmptyObject, 2),
             word if word.is("DEFAULT") => match second? {
                 word if word.is("NULL") => (Behaviour::Null, 2),
+                // Only constants: any other expression would have to be evaluated for each row.
+                Token::Word(text) if !is_constant(text) => return None,
                 Token::Word(text) | Token::Text(text) => (Behaviour::Default(text.clone()), 2),
             },
             _ => return None,

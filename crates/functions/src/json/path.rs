@@ -240,7 +240,7 @@ fn name(text: &str) -> Result<(String, &str), BadPath> {
     if name.is_empty() {
         return Err("a name is missing".into());
     }
-    if name.contains(['(', '?', '@']) {
+    if name.contains(['(', '?']) {
         return Err(BadPath::Unsupported(format!("'{name}' in a path is not supported")));
     }
     Ok((name.to_string(), &text[end..]))

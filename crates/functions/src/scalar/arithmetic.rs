@@ -75,6 +75,10 @@ fn number_type(operator: Operator, left: &LogicalType, right: &LogicalType) -> O
     use LogicalType::{Decimal, Double, Float};
     let is_decimal = |logical: &LogicalType| matches!(logical, Decimal { .. });
     if matches!(left, Float | Double) || matches!(right, Float | Double) {
+        if (left, right) == (&Float, &Double) {
+            // Neither is wider for Flink: the first one holds.
+            return Some(Float);
+        }
         let wide = [left, right].iter().any(|logical| **logical == Double || is_decimal(logical));
         return Some(if wide { Double } else { Float });
     }

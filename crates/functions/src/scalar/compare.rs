@@ -57,10 +57,22 @@ pub(crate) fn is_ordered(logical: &LogicalType) -> bool {
     !is_nested(logical)
 }
 
+/// The type in which two values are compared. By order, a text is compared as the number next to it; by equality it is
+/// not.
+fn type_of(comparison: Comparison, left: &SqlType, right: &SqlType) -> Option<SqlType> {
+    let nullable = left.nullable || right.nullable;
+    match (&left.logical, &right.logical) {
+        (text, number) | (number, text) if !comparison.is_equality() && text.is_string() && number.is_numeric() => {
+            Some(number.clone().nullable().with_nullable(nullable))
+        }
+        _ => comparison_type(left, right),
+    }
+}
+
 fn check(comparison: Comparison, signature: &Signature) -> Result<()> {
     signature.arity(2..=2)?;
     let (left, right) = (signature.sql_type(0), signature.sql_type(1));
-    match comparison_type(left, right) {
+    match type_of(comparison, left, right) {
         Some(common) if !is_nested(&common.logical) || comparison.is_equality() => Ok(()),
         Some(_) => Err(signature.error()),
         None => Err(Error::new(&codes::WRONG_COMPARISON, &[("left", &left.logical), ("right", &right.logical)])),
@@ -106,7 +118,7 @@ pub(crate) fn compare(
     rows: usize,
     context: &FunctionContext,
 ) -> Result<BooleanArray> {
-    let common = comparison_type(left_type, right_type).ok_or_else(|| {
+    let common = type_of(comparison, left_type, right_type).ok_or_else(|| {
         Error::new(&codes::WRONG_COMPARISON, &[("left", &left_type.logical), ("right", &right_type.logical)])
     })?;
     if left_type.logical != right_type.logical

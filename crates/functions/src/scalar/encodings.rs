@@ -126,9 +126,10 @@ enum Charset {
     Utf16 { big_endian: bool, mark: bool },
 }
 
-fn charset(call: &Call) -> Result<Charset> {
-    let name = call.constant_text(1).unwrap_or_default();
-    Ok(match name.to_ascii_uppercase().as_str() {
+/// `None` for NULL.
+fn charset(call: &Call) -> Result<Option<Charset>> {
+    let Some(name) = call.constant_text(1) else { return Ok(None) };
+    Ok(Some(match name.to_ascii_uppercase().as_str() {
         "UTF-8" | "UTF8" => Charset::Utf8,
         "US-ASCII" | "ASCII" => Charset::Ascii,
         "ISO-8859-1" | "LATIN1" => Charset::Latin1,
@@ -136,7 +137,7 @@ fn charset(call: &Call) -> Result<Charset> {
         "UTF-16LE" => Charset::Utf16 { big_endian: false, mark: false },
         "UTF-16" => Charset::Utf16 { big_endian: true, mark: true },
         _ => return Err(call.bad_value(&name, &"unknown character set")),
-    })
+    }))
 }
 
 pub(crate) fn decode_result(signature: &Signature) -> Result<SqlType> {
@@ -149,7 +150,7 @@ pub(crate) fn decode_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn decode(call: &Call) -> Result<ArrayRef> {
     let (array, charset) = (&call.arguments[0], charset(call)?);
     call.write_texts(|row, out| {
-        let Some(bytes) = bytes(array, row) else { return Ok(false) };
+        let (Some(bytes), Some(charset)) = (bytes(array, row), charset) else { return Ok(false) };
         match charset {
             Charset::Utf8 => out.push_str(&String::from_utf8_lossy(bytes)),
             Charset::Ascii => {
@@ -184,7 +185,7 @@ pub(crate) fn encode(call: &Call) -> Result<ArrayRef> {
     let (texts, charset) = (call.texts(0)?, charset(call)?);
     let mut out = BinaryBuilder::new();
     for row in 0..call.rows {
-        let Some(text) = texts.get(row) else {
+        let (Some(text), Some(charset)) = (texts.get(row), charset) else {
             out.append_null();
             continue;
         };

@@ -2,7 +2,7 @@
 
 use super::compare::{Comparison, compare, is_ordered};
 use crate::call::{Call, Signature};
-use crate::types::common_type;
+use crate::types::{common_type, widest_type};
 use arrow::array::*;
 use arrow::compute::kernels::zip::zip;
 use arrow::compute::{and_kleene, is_not_null, is_null, not, nullif, or_kleene};
@@ -10,7 +10,8 @@ use base::{LogicalType, Result, SqlType};
 use std::sync::Arc;
 
 pub(crate) fn boolean_result(signature: &Signature) -> Result<SqlType> {
-    signature.arity(1..=2)?;
+    // Written as calls, the operators could have any number of arguments.
+    signature.arity(if signature.function.name == "NOT" { 1..=1 } else { 2..=2 })?;
     for index in 0..signature.arguments.len() {
         signature.boolean(index)?;
     }
@@ -65,7 +66,7 @@ pub(crate) fn truth_test(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn coalesce_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
-    let common = common_type(&signature.types()).ok_or_else(|| signature.error())?;
+    let common = widest_type(&signature.types()).ok_or_else(|| signature.error())?;
     let all_nullable = signature.arguments.iter().all(|argument| argument.sql_type.nullable);
     Ok(common.with_nullable(all_nullable))
 }
@@ -100,7 +101,12 @@ pub(crate) fn if_null_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn if_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(3..=3)?;
     signature.boolean(0)?;
-    let common = common_type(&signature.types()[1..]).ok_or_else(|| signature.error())?;
+    let common = match (&signature.sql_type(1).logical, &signature.sql_type(2).logical) {
+        // The first value's digits are those of the result.
+        (first @ LogicalType::Timestamp(_), LogicalType::Timestamp(_))
+        | (first @ LogicalType::TimestampLtz(_), LogicalType::TimestampLtz(_)) => first.clone().nullable(),
+        _ => common_type(&signature.types()[1..]).ok_or_else(|| signature.error())?,
+    };
     Ok(common.with_nullable(signature.any_nullable()))
 }
 
@@ -122,7 +128,7 @@ pub(crate) fn null_if(call: &Call) -> Result<ArrayRef> {
 
 pub(crate) fn extreme_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
-    let common = common_type(&signature.types()).ok_or_else(|| signature.error())?;
+    let common = widest_type(&signature.types()).ok_or_else(|| signature.error())?;
     if is_ordered(&common.logical) { Ok(common) } else { Err(signature.error_because("the values have no order")) }
 }
 

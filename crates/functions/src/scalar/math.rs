@@ -42,7 +42,8 @@ pub(crate) fn of_one(call: &Call) -> Result<ArrayRef> {
         "EXP" => f64::exp,
         "LN" => f64::ln,
         "LOG10" => f64::log10,
-        "LOG2" => f64::log2,
+        // As LOG(2, x): a quotient of logarithms.
+        "LOG2" => |x| x.ln() / std::f64::consts::LN_2,
         "SIN" => f64::sin,
         "COS" => f64::cos,
         "TAN" => f64::tan,

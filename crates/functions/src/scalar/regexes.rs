@@ -6,7 +6,7 @@ use crate::call::{Call, Compiled, Signature};
 use arrow::array::*;
 use arrow::datatypes::Int32Type;
 use base::{LogicalType, Result, SqlType};
-use regex::Regex;
+use regex::{Match, Regex};
 use std::sync::Arc;
 
 /// The pattern; `None` if it is no pattern.
@@ -42,6 +42,17 @@ pub(crate) fn extract(call: &Call) -> Result<ArrayRef> {
     })
 }
 
+/// All matches as Java finds them: an empty one can follow another match at once, which Rust leaves out.
+fn matches<'r, 't>(regex: &'r Regex, text: &'t str) -> impl Iterator<Item = Match<'t>> + use<'r, 't> {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let found = regex.find_at(text, next?)?;
+        let step = text[found.end()..].chars().next().map(char::len_utf8);
+        next = if found.is_empty() { step.map(|step| found.end() + step) } else { Some(found.end()) };
+        Some(found)
+    })
+}
+
 pub(crate) fn replace_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(3..=3)?;
     all_strings(signature)
@@ -56,7 +67,13 @@ pub(crate) fn replace(call: &Call) -> Result<ArrayRef> {
             return Ok(false);
         };
         let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(false) };
-        out.push_str(&regex.replace_all(text, regex::NoExpand(new)));
+        let mut copied = 0;
+        for found in matches(regex, text) {
+            out.push_str(&text[copied..found.start()]);
+            out.push_str(new);
+            copied = found.end();
+        }
+        out.push_str(&text[copied..]);
         Ok(true)
     })
 }
@@ -90,7 +107,7 @@ pub(crate) fn count(call: &Call) -> Result<ArrayRef> {
     call.map_values::<Int32Type>(|row| {
         let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else { return Ok(None) };
         let Some(regex) = compiled.get(pattern, |pattern| compile(call, pattern))? else { return Ok(None) };
-        Ok(Some(regex.find_iter(text).count() as i32))
+        Ok(Some(matches(regex, text).count() as i32))
     })
 }
 
@@ -138,8 +155,10 @@ pub(crate) fn extract_all(call: &Call) -> Result<ArrayRef> {
             out.append_null();
             continue;
         }
-        for captures in regex.captures_iter(text) {
-            out.values().append_option(captures.get(group).map(|found| found.as_str()));
+        for found in matches(regex, text) {
+            let captures = regex.captures_at(text, found.start());
+            let found = captures.and_then(|captures| captures.get(group));
+            out.values().append_option(found.map(|found| found.as_str()));
         }
         out.append(true);
     }

@@ -243,7 +243,7 @@ pub(crate) fn split_result(signature: &Signature) -> Result<SqlType> {
     signature.strict(LogicalType::Array(Box::new(SqlType::string())))
 }
 
-/// The parts of a text, empty ones included; an empty separator splits into characters.
+/// The parts of a text, empty ones included; an empty separator splits into characters. An empty text has none.
 pub(crate) fn split(call: &Call) -> Result<ArrayRef> {
     let (texts, separators) = (call.texts(0)?, call.texts(1)?);
     let mut out = ListBuilder::new(StringBuilder::new()).with_field(SqlType::string().arrow_field("item"));
@@ -255,7 +255,7 @@ pub(crate) fn split(call: &Call) -> Result<ArrayRef> {
         if separator.is_empty() {
             let mut buffer = [0; 4];
             text.chars().for_each(|c| out.values().append_value(c.encode_utf8(&mut buffer)));
-        } else {
+        } else if !text.is_empty() {
             text.split(separator).for_each(|part| out.values().append_value(part));
         }
         out.append(true);

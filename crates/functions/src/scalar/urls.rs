@@ -89,6 +89,9 @@ fn url_part<'a>(url: &'a str, part: &str, key: Option<&str>) -> Option<&'a str> 
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
     };
+    if key.is_some() && part != "QUERY" {
+        return None;
+    }
     match part {
         "PROTOCOL" => Some(scheme),
         "HOST" => Some(host.rsplit_once(':').map_or(host, |(host, _)| host)),

@@ -1,7 +1,7 @@
 //! DATE_FORMAT, TO_TIMESTAMP, TO_TIMESTAMP_LTZ, TO_DATE, UNIX_TIMESTAMP, FROM_UNIXTIME and CONVERT_TZ.
 
 use super::pattern::{Dialect, Pattern, Reading};
-use super::zone::{Zone, ZoneReading};
+use super::zone::{Zone, ZoneReading, standard_to_instant_ms};
 use crate::call::{Call, Compiled, Signature};
 use crate::cast::parse;
 use crate::cast::print::local;
@@ -9,7 +9,7 @@ use crate::codes;
 use crate::scalar::strings::all_strings;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::text::{days_from_civil, local_to_instant_ms, units_per_second, zone_offset_ms};
+use base::text::{days_from_civil, units_per_second, zone_offset_ms};
 use base::{Error, LogicalType, Result, SqlType};
 use std::ops::RangeInclusive;
 
@@ -323,7 +323,7 @@ pub(crate) fn unix_timestamp(call: &Call) -> Result<ArrayRef> {
         let pattern = compiled.get(pattern, |pattern| compile(call, pattern, Dialect::SimpleDateFormat))?;
         let Some((reading, offset)) = pattern.parse_zoned(text) else { return Ok(Some(i64::MIN)) };
         let local = reading_to_ms(reading);
-        let instant = offset.map_or_else(|| local_to_instant_ms(zone, local), |offset| local - offset);
+        let instant = offset.map_or_else(|| standard_to_instant_ms(zone, local), |offset| local - offset);
         // Java divides towards zero.
         Ok(Some(instant / 1_000))
     })

@@ -5,6 +5,8 @@ use base::text::{local_to_instant_ms, zone_offset_ms};
 use chrono::{DateTime, TimeZone};
 use chrono_tz::{OffsetName, Tz};
 
+const DAY_MS: i64 = 86_400_000;
+
 /// Short names of Java that are no regions of their own.
 const SHORT_NAMES: [(&str, &str); 28] = [
     ("ACT", "Australia/Darwin"),
@@ -62,9 +64,10 @@ impl Zone {
         Zone::parse(name).unwrap_or(Zone::Offset(0))
     }
 
+    /// As Java's calendar, which takes an hour that comes twice for the second one.
     pub fn local_to_instant_ms(self, local: i64) -> i64 {
         match self {
-            Zone::Region(region) => local_to_instant_ms(region, local),
+            Zone::Region(region) => standard_to_instant_ms(region, local),
             Zone::Offset(offset) => local.saturating_sub(offset),
         }
     }
@@ -75,6 +78,14 @@ impl Zone {
             Zone::Offset(offset) => offset,
         }
     }
+}
+
+/// The instant of a wall clock's reading; the second one where there are two.
+pub(crate) fn standard_to_instant_ms(region: Tz, local: i64) -> i64 {
+    let first = local_to_instant_ms(region, local);
+    // Where a clock is set back, the same reading comes again with another offset.
+    let later = local.saturating_sub(zone_offset_ms(region, first.saturating_add(DAY_MS)));
+    if later > first && later.saturating_add(zone_offset_ms(region, later)) == local { later } else { first }
 }
 
 /// `+8`, `+08:00`, `-0830`: signed hours, and minutes if there are any.

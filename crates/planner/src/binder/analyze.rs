@@ -1,15 +1,15 @@
 //! The step after `SqlToRel`: literals in the place of their markers, common types, group windows as window tables.
 
-use super::coerce::{coerce_expression, coerce_union, sql_type_of};
+use super::coerce::{as_condition, coerce_expression, coerce_union, sql_type_of};
 use super::markers::{WindowPart, as_window_marker};
 use super::windows::{check_multiple, interval_ms, plain_sql};
 use crate::bridge::{aggregate_udf, external, flink_aggregate};
 use crate::codes;
 use crate::literal::as_literal;
 use crate::nodes::{WINDOW_COLUMNS, WindowTableNode};
+use base::Error;
 use base::function::FunctionContext;
 use base::plan::WindowKind;
-use base::{Error, LogicalType};
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, Result};
 use datafusion_expr::Expr;
@@ -58,8 +58,12 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
             let name = preserver.save(&expr);
             let expr = replace_literals(expr)?.data;
             let coerced = coerce_expression(expr, &schema, functions)?;
-            check_types(&coerced.data, condition, &schema)?;
-            let typed = if in_groups { type_in_groups(coerced.data)? } else { coerced.data };
+            let typed = match condition {
+                Some(clause) => as_condition(coerced.data, clause, &schema)?,
+                None => coerced.data,
+            };
+            check_types(&typed, &schema)?;
+            let typed = if in_groups { type_in_groups(typed)? } else { typed };
             Ok(Transformed::yes(name.restore(typed)))
         })?
         .data
@@ -96,25 +100,13 @@ fn type_in_groups(expr: Expr) -> Result<Expr> {
     Ok(typed.data)
 }
 
-/// Types that DataFusion does not ask for: conditions and FILTER clauses.
-fn check_types(expr: &Expr, condition: Option<&'static str>, schema: &DFSchema) -> Result<()> {
-    let boolean = |expr: &Expr, clause: &'static str| {
-        let sql_type = sql_type_of(expr, schema)?;
-        match sql_type.logical {
-            LogicalType::Boolean | LogicalType::Null => Ok(()),
-            other => Err(external(Error::new(&codes::NOT_BOOLEAN, &[("clause", &clause), ("type", &other)]))),
-        }
-    };
-    match condition {
-        Some(clause) => boolean(expr, clause)?,
-        None => {
-            sql_type_of(expr, schema)?;
-        }
-    }
+/// What DataFusion does not ask for: that every part has a type, and constants.
+fn check_types(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    sql_type_of(expr, schema)?;
     expr.apply(|part| {
         if let Expr::AggregateFunction(call) = part {
-            if let Some(filter) = &call.params.filter {
-                boolean(filter, "FILTER")?;
+            if call.params.distinct && call.func.name() == "COUNT" && call.params.args.len() != 1 {
+                return Err(external(Error::unsupported("COUNT(DISTINCT ...) of other than one column")));
             }
             check_constants(call, schema)?;
         }

@@ -28,7 +28,27 @@ fn row(sql: &str) -> String {
     let before = Binder::row_type(&plan).unwrap();
     let optimized = binder::optimize(plan).unwrap_or_else(|error| panic!("{sql}: {error}"));
     assert_eq!(before.to_string(), Binder::row_type(&optimized).unwrap().to_string(), "{sql}");
+    // The optimizer runs once.
+    let text = optimized.display_indent().to_string();
+    let again = binder::optimize(optimized).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    assert_eq!(text, again.display_indent().to_string(), "{sql}");
     before.to_string()
+}
+
+#[test]
+fn one_pass_of_the_optimizer_finds_everything() {
+    for sql in [
+        "SELECT a FROM (SELECT v + 1 AS a, k, price FROM orders WHERE k LIKE 'x%') WHERE a > 2 AND 1 = 1 AND k <> 'y'",
+        "SELECT k FROM (SELECT k, s FROM sums WHERE s > 1 + 2) WHERE s < 10 AND k IS NOT NULL",
+        "SELECT k, COUNT(DISTINCT v) AS c FROM (SELECT * FROM orders UNION ALL SELECT * FROM orders WHERE v = -1) \
+         WHERE v > 0 GROUP BY k HAVING COUNT(*) > 1 + 1",
+        "SELECT DISTINCT k FROM (SELECT k, v, v AS w FROM orders WHERE TRUE AND v IN (1, 2, 3)) WHERE w = 2",
+        "SELECT window_start AS w, c FROM (SELECT window_start, window_end, COUNT(*) AS c FROM TABLE(TUMBLE(TABLE \
+         orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) WHERE v > 1 GROUP BY window_start, window_end) WHERE c > 3",
+        "SELECT CASE WHEN FALSE THEN 1 ELSE v END AS x FROM (SELECT v FROM (SELECT v, k FROM orders) WHERE k = 'a')",
+    ] {
+        row(sql);
+    }
 }
 
 fn code(sql: &str) -> &'static str {
@@ -116,10 +136,16 @@ fn what_flink_refuses_is_refused() {
         ("SELECT k, COUNT(*) AS c FROM orders GROUP BY k HAVING c > 1", "HW-P032"),
         ("SELECT NULL AS x", "HW-P033"),
         ("SELECT * FROM (VALUES (1), (NULL)) AS t (a)", "HW-P033"),
+        ("SELECT COUNT(NULL) FROM orders", "HW-P033"),
+        ("SELECT v + (NULL) FROM orders", "HW-P033"),
+        ("SELECT UPPER(NULL) FROM orders", "HW-P033"),
+        ("SELECT k LIKE NULL FROM orders", "HW-P033"),
         ("SELECT COUNTT(v) FROM orders", "HW-P029"),
         ("SELECT CASE WHEN v THEN 1 END FROM orders", "HW-P046"),
         ("SELECT k FROM orders WHERE v", "HW-P046"),
         ("SELECT k, COUNT(*) FILTER (WHERE v) FROM orders GROUP BY k", "HW-P046"),
+        ("SELECT COUNT(DISTINCT k, v) FROM orders", "HW-I002"),
+        ("SELECT COUNT(DISTINCT *) FROM orders", "HW-I002"),
         ("SELECT v FROM orders UNION ALL SELECT ts FROM orders", "HW-P045"),
         ("SELECT COUNT(*) FROM orders GROUP BY TUMBLE(plain, INTERVAL '1' MINUTE)", "HW-P041"),
         ("SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(plain), INTERVAL '1' MINUTE))", "HW-P041"),
@@ -176,6 +202,28 @@ fn not_and_is_true_take_conditions_only() {
         assert_eq!(code(sql), crate::codes::NOT_BOOLEAN.code, "{sql}");
     }
     assert_eq!(row("SELECT NOT (v > 1) AS n, (v > 1) IS NOT FALSE AS f FROM orders"), "n BOOLEAN, f BOOLEAN NOT NULL");
+}
+
+#[test]
+fn a_bare_null_is_a_condition() {
+    for sql in ["SELECT k FROM orders WHERE NULL", "SELECT k FROM orders GROUP BY k HAVING NULL"] {
+        let plan = bind(&orders(), sql).unwrap().display_indent().to_string();
+        assert!(plan.contains("Filter: Boolean(NULL)"), "{sql}: {plan}");
+    }
+    assert_eq!(row("SELECT CASE WHEN NULL THEN 1 ELSE 2 END AS c FROM orders"), "c INT NOT NULL");
+    assert_eq!(row("SELECT COUNT(*) FILTER (WHERE NULL) AS c FROM orders"), "c BIGINT NOT NULL");
+}
+
+#[test]
+fn case_is_null_where_a_branch_can_be() {
+    assert_eq!(
+        row("SELECT CASE WHEN v IS NOT NULL THEN v ELSE 0 END AS a, CASE WHEN v > 1 THEN 1 END AS c, \
+             CASE WHEN v > 1 THEN 1 ELSE 2 END AS d FROM orders"),
+        "a INT, c INT, d INT NOT NULL"
+    );
+    let plan =
+        bind(&orders(), "SELECT CASE WHEN TRUE THEN 1 ELSE NULL END AS b, CASE WHEN TRUE THEN 1 END AS c").unwrap();
+    assert_eq!(Binder::row_type(&plan).unwrap().to_string(), "b INT, c INT");
 }
 
 fn all_codes(sql: &str) -> Vec<&'static str> {
@@ -249,4 +297,59 @@ fn a_processing_time_that_is_missing_and_a_lookup_of_the_past_are_notes() {
         all_codes("SELECT o.k FROM orders AS o JOIN orders FOR SYSTEM_TIME AS OF o.plain AS u ON o.k = u.k"),
         ["HW-P310"]
     );
+}
+
+/// Code and column of every problem of a query of a script.
+fn placed(session: &Session, sql: &str) -> Vec<(&'static str, u64)> {
+    let error = execute(&mut session.clone(), sql).expect_err(sql);
+    let place = |error: &Error| match error.location() {
+        Some(base::Location::Sql { column, .. }) => (error.code(), *column),
+        other => panic!("{sql}: {other:?}: {error}"),
+    };
+    std::iter::once(&error).chain(error.others()).map(place).collect()
+}
+
+#[test]
+fn structure_is_told_with_its_place() {
+    let session = orders();
+    for (sql, expected) in [
+        ("SELECT SUM(SUM(v)) FROM orders", vec![("HW-P315", 12)]),
+        ("SELECT k, MAX(1 + COUNT(*)) FROM orders GROUP BY k", vec![("HW-P315", 19)]),
+        ("SELECT SUM(SUM(1)) FROM orders", vec![("HW-P315", 12)]),
+        ("SELECT k FROM orders WHERE SUM(v) > 1", vec![("HW-P314", 28)]),
+        ("SELECT k FROM orders GROUP BY MAX(k)", vec![("HW-P314", 31)]),
+        ("SELECT a.k FROM orders AS a JOIN orders AS b ON MAX(a.id) = b.id", vec![("HW-P314", 49)]),
+        ("SELECT k FROM orders WHERE v IN (SELECT MAX(v) FROM orders)", vec![("HW-I002", 28)]),
+        ("SELECT SUM(v) FROM orders HAVING id > 1", vec![("HW-P031", 34)]),
+        ("SELECT k, SUM(v) FROM orders GROUP BY k HAVING id > 1", vec![("HW-P031", 48)]),
+        ("WITH a AS (SELECT 1), a AS (SELECT 2) SELECT * FROM a", vec![("HW-P316", 23)]),
+        ("WITH a (x, y) AS (SELECT 1) SELECT * FROM a", vec![("HW-P317", 6)]),
+        ("SELECT * FROM (SELECT k, v FROM orders) AS a (x)", vec![("HW-P317", 44)]),
+        ("SELECT * FROM (SELECT k FROM orders) TABLESAMPLE SYSTEM (10)", vec![("HW-I002", 16)]),
+    ] {
+        assert_eq!(placed(&session, sql), expected, "{sql}: {}", bind(&session, sql).expect_err(sql));
+    }
+    let text = |sql: &str| bind(&session, sql).expect_err(sql).to_string();
+    assert!(text("SELECT * FROM (SELECT k FROM orders) TABLESAMPLE SYSTEM (10)").contains("TABLESAMPLE"));
+    assert!(text("SELECT SUM(SUM(1)) FROM orders").contains("SELECT SUM(x) FROM (SELECT SUM(1) AS x"));
+}
+
+#[test]
+fn fields_and_stars_of_columns_are_told() {
+    let mut session = session();
+    execute(&mut session, "CREATE TABLE t (a INT, r ROW<x INT, city ROW<zip STRING>>) WITH ('connector' = 'test');")
+        .unwrap();
+    for (sql, code, column, part) in [
+        ("SELECT a.b FROM t", "HW-P318", 8, "a has no field b: it is INT"),
+        ("SELECT 1 FROM t WHERE t.a.b > 1", "HW-P318", 23, "t.a has no field b: it is INT"),
+        ("SELECT r.cty FROM t", "HW-P321", 8, "did you mean city? fields here: x, city"),
+        ("SELECT t.r.city.q FROM t", "HW-P319", 8, "row t.r.city has no field q"),
+        ("SELECT r.x.y FROM t", "HW-P318", 8, "r.x has no field y"),
+        ("SELECT a.* FROM t", "HW-P320", 8, "a.* needs a table or a ROW: a is INT"),
+        ("SELECT b.* FROM t", "HW-P305", 8, "FROM has: t"),
+    ] {
+        let text = bind(&session, sql).expect_err(sql).to_string();
+        assert_eq!(placed(&session, sql), [(code, column)], "{sql}: {text}");
+        assert!(text.contains(part), "{sql}: {text}");
+    }
 }

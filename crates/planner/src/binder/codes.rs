@@ -254,6 +254,140 @@ pub const MISSING_DATABASE: ErrorCode = ErrorCode {
     },
 };
 
+/// An aggregate function in a clause that looks at single rows.
+pub const MISPLACED_AGGREGATE: ErrorCode = ErrorCode {
+    code: "HW-P314",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{function} cannot stand in {clause}",
+        why: "{clause} looks at rows one by one, before they are grouped",
+        fix: "write the condition into HAVING, after GROUP BY; or select {function} in a subquery and use its result outside",
+    },
+    zh: Text {
+        what: "{function} 不能出现在 {clause} 中",
+        why: "{clause} 在分组之前逐行计算",
+        fix: "请把条件写到 GROUP BY 之后的 HAVING 中；或在子查询中计算 {function}，在外层使用其结果",
+    },
+};
+
+/// An aggregate function of an aggregate function.
+pub const NESTED_AGGREGATE: ErrorCode = ErrorCode {
+    code: "HW-P315",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{outer} cannot be applied to {inner} in one query",
+        why: "an aggregate function takes rows, and {text} is one value of a whole group",
+        fix: "aggregate in two steps: SELECT {call} FROM (SELECT {text} AS x FROM ... GROUP BY ...)",
+    },
+    zh: Text {
+        what: "同一查询中 {outer} 不能作用于 {inner}",
+        why: "聚合函数的输入是行，而 {text} 是整个分组的一个值",
+        fix: "请分两步聚合：SELECT {call} FROM (SELECT {text} AS x FROM ... GROUP BY ...)",
+    },
+};
+
+/// WITH gives the same name twice.
+pub const DUPLICATE_WITH: ErrorCode = ErrorCode {
+    code: "HW-P316",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "WITH defines {name} twice",
+        why: "a name of WITH stands for one query",
+        fix: "give one of the two queries another name",
+    },
+    zh: Text {
+        what: "WITH 中 {name} 定义了两次",
+        why: "WITH 中的名称只代表一个查询",
+        fix: "请为其中一个查询换一个名称",
+    },
+};
+
+/// An alias that lists more or fewer columns than there are.
+pub const ALIAS_WIDTH: ErrorCode = ErrorCode {
+    code: "HW-P317",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{name} lists {listed} columns, but there are {given}",
+        why: "a list of columns after a name renames all of them by position",
+        fix: "list {given} names, for: {columns}; or leave the list out",
+    },
+    zh: Text {
+        what: "{name} 列出了 {listed} 列，实际有 {given} 列",
+        why: "名称后的列表按位置重命名所有列",
+        fix: "请列出 {given} 个名称，对应：{columns}；或省略列表",
+    },
+};
+
+/// A field of a column that has none.
+pub const NOT_A_ROW: ErrorCode = ErrorCode {
+    code: "HW-P318",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{name} has no field {field}: it is {type}, not a ROW",
+        why: "{name} is a column; the tables of the query are: {known}",
+        fix: "write {name} without .{field}; for a column {field} of a table, write the table's name or alias before the dot",
+    },
+    zh: Text {
+        what: "{name} 没有字段 {field}：它的类型是 {type}，不是 ROW",
+        why: "{name} 是列；查询中的表有：{known}",
+        fix: "请写 {name}，不加 .{field}；若要表中的列 {field}，请在点号前写表名或别名",
+    },
+};
+
+/// A field that a row does not have.
+pub const UNKNOWN_FIELD: ErrorCode = ErrorCode {
+    code: "HW-P319",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "row {name} has no field {field}",
+        why: "field names are case-sensitive",
+        fix: "fields here: {fields}",
+    },
+    zh: Text {
+        what: "行 {name} 没有字段 {field}", why: "字段名区分大小写", fix: "可用的字段：{fields}"
+    },
+};
+
+/// A field that a row does not have, while it has a similar one.
+pub const UNKNOWN_FIELD_NEAR: ErrorCode = ErrorCode {
+    code: "HW-P321",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "row {name} has no field {field}",
+        why: "field names are case-sensitive",
+        fix: "did you mean {nearest}? fields here: {fields}",
+    },
+    zh: Text {
+        what: "行 {name} 没有字段 {field}",
+        why: "字段名区分大小写",
+        fix: "是否想写 {nearest}？可用的字段：{fields}",
+    },
+};
+
+/// `c.*` of a column that is no row.
+pub const STAR_OF_COLUMN: ErrorCode = ErrorCode {
+    code: "HW-P320",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{name}.* needs a table or a ROW: {name} is {type}",
+        why: "the tables of the query are: {known}",
+        fix: "write one of them before .*, or {name} alone",
+    },
+    zh: Text {
+        what: "{name}.* 需要表或 ROW：{name} 的类型是 {type}",
+        why: "查询中的表有：{known}",
+        fix: "请在 .* 前写其中之一，或只写 {name}",
+    },
+};
+
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] = &[
     &MISSING_TABLE_NEAR,
@@ -270,4 +404,12 @@ pub const CODES: &[&ErrorCode] = &[
     &PROCTIME_ASSUMED,
     &LOOKUP_AS_OF_NOW,
     &MISSING_DATABASE,
+    &MISPLACED_AGGREGATE,
+    &NESTED_AGGREGATE,
+    &DUPLICATE_WITH,
+    &ALIAS_WIDTH,
+    &NOT_A_ROW,
+    &UNKNOWN_FIELD,
+    &UNKNOWN_FIELD_NEAR,
+    &STAR_OF_COLUMN,
 ];

@@ -72,19 +72,26 @@ pub fn cast_to(expr: Expr, from: &SqlType, to: &SqlType, functions: &FunctionCon
     Ok(scalar_udf(CastFunction::create(to, false), functions).call(vec![expr]))
 }
 
-/// Gives CASE and IN one type each, and checks that NOT and IS TRUE are asked of conditions.
+/// Gives CASE and IN one type each, and checks that NOT, IS TRUE and FILTER are asked of conditions.
 pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
+    let condition = |operand: Box<Expr>, clause: &'static str| as_condition(*operand, clause, schema).map(Box::new);
+    let truth = |operand: Box<Expr>| condition(operand, "IS TRUE");
     expr.transform_up(|expr| match expr {
+        Expr::ScalarFunction(call) if call.name() == "TYPEOF" => type_text(&call, schema, functions),
         Expr::ScalarFunction(call) => Ok(exact_through_float(call)),
         Expr::Case(case) => coerce_case(case, schema, functions),
         Expr::InList(list) => coerce_in(list, schema, functions),
-        Expr::Not(ref operand) => check_boolean(operand, "NOT", schema).map(|()| Transformed::no(expr)),
-        Expr::IsTrue(ref operand)
-        | Expr::IsNotTrue(ref operand)
-        | Expr::IsFalse(ref operand)
-        | Expr::IsNotFalse(ref operand)
-        | Expr::IsUnknown(ref operand)
-        | Expr::IsNotUnknown(ref operand) => check_boolean(operand, "IS TRUE", schema).map(|()| Transformed::no(expr)),
+        Expr::Not(operand) => Ok(Transformed::yes(Expr::Not(condition(operand, "NOT")?))),
+        Expr::IsTrue(operand) => Ok(Transformed::yes(Expr::IsTrue(truth(operand)?))),
+        Expr::IsNotTrue(operand) => Ok(Transformed::yes(Expr::IsNotTrue(truth(operand)?))),
+        Expr::IsFalse(operand) => Ok(Transformed::yes(Expr::IsFalse(truth(operand)?))),
+        Expr::IsNotFalse(operand) => Ok(Transformed::yes(Expr::IsNotFalse(truth(operand)?))),
+        Expr::IsUnknown(operand) => Ok(Transformed::yes(Expr::IsUnknown(truth(operand)?))),
+        Expr::IsNotUnknown(operand) => Ok(Transformed::yes(Expr::IsNotUnknown(truth(operand)?))),
+        Expr::AggregateFunction(mut call) if call.params.filter.is_some() => {
+            call.params.filter = call.params.filter.take().map(|filter| condition(filter, "FILTER")).transpose()?;
+            Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
         other => Ok(Transformed::no(other)),
     })
 }
@@ -107,17 +114,34 @@ fn exact_through_float(mut call: ScalarFunction) -> Transformed<Expr> {
     Transformed::no(Expr::ScalarFunction(call))
 }
 
-fn check_boolean(operand: &Expr, clause: &'static str, schema: &DFSchema) -> Result<()> {
-    let sql_type = sql_type_of(operand, schema)?;
-    match sql_type.logical {
-        LogicalType::Boolean | LogicalType::Null => Ok(()),
+/// The text of TYPEOF, before anything is computed: a constant has another type than the expression that gives it.
+fn type_text(call: &ScalarFunction, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
+    let [argument, ..] = call.args.as_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call.clone()))) };
+    let sql_type = sql_type_of(argument, schema)?;
+    let text = if sql_type.logical == LogicalType::Null { "NULL".into() } else { sql_type.to_string() };
+    let typed = CastFunction::create(&SqlType::string(), true);
+    let literal = Expr::Literal(ScalarValue::Utf8(Some(text)), None);
+    Ok(Transformed::yes(scalar_udf(typed, functions).call(vec![literal])))
+}
+
+/// A condition: BOOLEAN, which a bare NULL becomes.
+///
+/// # Errors
+/// `operand` is of another type; `clause` says where, for people.
+pub fn as_condition(operand: Expr, clause: &'static str, schema: &DFSchema) -> Result<Expr> {
+    match sql_type_of(&operand, schema)?.logical {
+        LogicalType::Boolean => Ok(operand),
+        LogicalType::Null => typed_null(&LogicalType::Boolean),
         other => Err(external(Error::new(&codes::NOT_BOOLEAN, &[("clause", &clause), ("type", &other)]))),
     }
 }
 
 fn coerce_case(mut case: Case, schema: &DFSchema, functions: &FunctionContext) -> Result<Transformed<Expr>> {
-    for (when, _) in &case.when_then_expr {
-        check_boolean(when, "WHEN", schema)?;
+    if case.expr.is_none() {
+        for (when, _) in &mut case.when_then_expr {
+            let taken = std::mem::replace(when.as_mut(), Expr::Literal(ScalarValue::Null, None));
+            **when = as_condition(taken, "WHEN", schema)?;
+        }
     }
     let branches = case.when_then_expr.iter().map(|(_, then)| then.as_ref()).chain(case.else_expr.as_deref());
     let types = branches.map(|branch| sql_type_of(branch, schema)).collect::<Result<Vec<_>>>()?;
@@ -134,11 +158,14 @@ fn coerce_case(mut case: Case, schema: &DFSchema, functions: &FunctionContext) -
             changed = true;
         }
     }
-    // The type of CASE is told by Arrow's type alone; what Arrow cannot say is added by a cast that changes no value.
+    // The type of CASE is told by Arrow's type alone, and DataFusion takes branches for NOT NULL where their condition
+    // excludes NULL, which Flink does not. Both is put right by a cast that changes no value.
     let plain = LogicalType::from_arrow_type(&common.arrow()).map_err(external)?;
+    let is_nullable = case.else_expr.is_none() || types.iter().any(|sql_type| sql_type.nullable);
     let case = Expr::Case(case);
-    if plain != common.logical {
-        let typed = scalar_udf(CastFunction::create(&common, false), functions).call(vec![case]);
+    let loses_null = is_nullable && !case.to_field(schema)?.1.is_nullable();
+    if plain != common.logical || loses_null {
+        let typed = scalar_udf(CastFunction::create(&common, loses_null), functions).call(vec![case]);
         return Ok(Transformed::yes(typed));
     }
     Ok(Transformed::new_transformed(case, changed))

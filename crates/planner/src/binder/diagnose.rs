@@ -1,6 +1,7 @@
 //! Everything that is wrong with a query that could not be bound, not only what was met first.
 
 use super::positions::locate;
+use super::rewrite::FIELD_FUNCTION;
 use super::{Binder, codes as own, names};
 use crate::codes;
 use base::{Error, Language};
@@ -43,6 +44,11 @@ pub fn explain(binder: &Binder<'_>, query: &Query, first: Error) -> Error {
     }
     if !told {
         errors.push(first);
+    }
+    // Fields are told with those that exist; the function behind the dot says less.
+    let fields = [&own::NOT_A_ROW, &own::UNKNOWN_FIELD, &own::UNKNOWN_FIELD_NEAR];
+    if errors.iter().any(|error| fields.iter().any(|code| code.code == error.code())) {
+        errors.retain(|error| error.argument("function") != Some(FIELD_FUNCTION));
     }
     // The same mistake may be met twice: those that have a place come first.
     let mut seen = BTreeSet::new();

@@ -12,6 +12,7 @@ use base::{Error, LogicalType};
 use datafusion_common::{Column, DataFusionError, SchemaError};
 use std::sync::Arc;
 use syntax::Span;
+use syntax::ast::Ident;
 
 /// What is known about the statement that failed.
 pub struct Scene<'a> {
@@ -130,6 +131,11 @@ fn unknown_field(column: &Column, valid: &[Column], scene: &Scene<'_>) -> Error 
     }
     let error = unknown_column(qualifier.as_deref(), &column.name, &names, scene.tables);
     at_column(error, qualifier.as_deref(), &column.name, scene)
+}
+
+/// A name of parts as it is written.
+pub fn shown_name(parts: &[Ident]) -> String {
+    parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
 }
 
 /// GROUP BY or HAVING with an alias of SELECT.

@@ -32,6 +32,9 @@ pub fn number(text: &str, negative: bool) -> Result<Literal> {
     let signed = if negative { format!("-{text}") } else { text.to_string() };
     if text.contains(['e', 'E']) {
         let value: f64 = signed.parse().map_err(|_| bad(&signed, "it is no number", "1e3"))?;
+        if value.is_infinite() {
+            return Err(bad(&signed, "it is too large for DOUBLE", "CAST('Infinity' AS DOUBLE)"));
+        }
         return Ok(Literal::new(format!("{signed} DOUBLE"), ScalarValue::Float64(Some(value)), LogicalType::Double));
     }
     let text = text.strip_suffix('.').unwrap_or(text);
@@ -107,7 +110,7 @@ pub fn typed(typed: &TypedString) -> Result<Literal> {
         DataType::Timestamp(..) => timestamp(text, fraction).ok_or_else(|| {
             bad(
                 typed,
-                "a timestamp is written as yyyy-MM-dd HH:mm:ss[.fraction]",
+                "a timestamp is written as yyyy-MM-dd[ HH:mm:ss[.fraction]]",
                 "TIMESTAMP '2024-01-02 03:04:05.123'",
             )
         }),
@@ -116,7 +119,10 @@ pub fn typed(typed: &TypedString) -> Result<Literal> {
 }
 
 fn timestamp(text: &str, fraction: usize) -> Option<Literal> {
-    let time = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()?;
+    let time = match NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        Ok(date) => date.and_time(NaiveTime::MIN),
+        Err(_) => NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()?,
+    };
     let utc = time.and_utc();
     let precision = fraction.min(9) as u8;
     let value = match precision {
@@ -233,9 +239,11 @@ fn unit(field: &DateTimeField) -> Option<Unit> {
 fn parse_parts(text: &str, first: Unit, last: Unit) -> Option<i64> {
     if first <= Unit::Month {
         return match text.split_once('-') {
-            Some((years, months)) if first == Unit::Year && last == Unit::Month => {
-                years.parse::<i64>().ok()?.checked_mul(12)?.checked_add(months.parse().ok()?)
-            }
+            Some((years, months)) if first == Unit::Year && last == Unit::Month => years
+                .parse::<i64>()
+                .ok()?
+                .checked_mul(12)?
+                .checked_add(months.parse().ok().filter(|months| *months < 12)?),
             _ => {
                 let factor = match first {
                     Unit::Year => 12,
@@ -262,10 +270,15 @@ fn parse_parts(text: &str, first: Unit, last: Unit) -> Option<i64> {
     if start > end || parts.len() != end - start + 1 {
         return None;
     }
-    parts
-        .iter()
-        .zip(&DAY_UNITS[start..])
-        .try_fold(0i64, |total, (part, (_, factor))| total.checked_add(scaled(part, *factor)?))
+    parts.iter().zip(&DAY_UNITS[start..]).enumerate().try_fold(0i64, |total, (place, (part, (unit, factor)))| {
+        // The first unit takes any number, those below it only what their clock shows.
+        let fits = match unit {
+            _ if place == 0 => i64::MAX,
+            Unit::Hour => 24 * factor,
+            _ => 60 * factor,
+        };
+        total.checked_add(scaled(part, *factor).filter(|amount| *amount < fits)?)
+    })
 }
 
 /// `text` times `factor`, with at most three decimals.

@@ -34,6 +34,7 @@ fn literals_have_the_types_of_flink() {
         ("DATE '2024-01-02'", "DATE"),
         ("TIMESTAMP '2024-01-02 03:04:05'", "TIMESTAMP(0)"),
         ("TIMESTAMP '2024-01-02 03:04:05.123'", "TIMESTAMP(3)"),
+        ("TIMESTAMP '2024-01-02'", "TIMESTAMP(0)"),
         ("INTERVAL '1' DAY", "INTERVAL SECOND(3)"),
         ("INTERVAL '1-6' YEAR TO MONTH", "INTERVAL MONTH"),
     ] {
@@ -62,6 +63,7 @@ fn wrong_literals_are_errors() {
     let Expr::TypedString(bad) = expression("TIMESTAMP '2024-13-02 03:04:05'") else { panic!() };
     assert_eq!(typed(&bad).unwrap_err().code(), "HW-P047");
     assert_eq!(number("9223372036854775808", false).unwrap_err().code(), "HW-P047");
+    assert_eq!(number("1e400", false).unwrap_err().code(), "HW-P047");
     assert_eq!(number("9223372036854775808", true).unwrap().sql_type.logical, LogicalType::BigInt);
 }
 

@@ -164,6 +164,20 @@ impl<'a> Binder<'a> {
         windows::rename(plan, &view.columns).map_err(|error| Error::new(&planner_codes::BIND, &[("reason", &error)]))
     }
 
+    /// The query of a view with columns in the place of its stars: a column that a table gets later is none of the view.
+    /// Where the columns cannot be told (JOIN ... USING), the stars stay.
+    ///
+    /// # Errors
+    /// A bug: the query has been bound before.
+    pub(crate) fn without_stars(&self, query: &ast::Query, plan: &LogicalPlan) -> Result<Box<ast::Query>> {
+        let plain = Box::new(stars::columns(self, query));
+        let same = match self.bind(&plain) {
+            Ok(other) => Binder::row_type(&other)? == Binder::row_type(plan)?,
+            Err(_) => false,
+        };
+        Ok(if same { plain } else { Box::new(query.clone()) })
+    }
+
     /// Keeps hints, each once: a view may be read twice.
     fn keep_hints(&self, more: Vec<syntax::Hint>) {
         let mut hints = self.hints.borrow_mut();

@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// Optimises a bound plan.
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
     let rules = if combines(&plan)? { rules_with_joins() } else { rules_without_joins() };
-    let context = OptimizerContext::new().filter_null_keys(false).with_skip_failing_rules(false);
+    // The rules stand in the order in which each finds what the one before has left: a second pass changes nothing.
+    let context = OptimizerContext::new().filter_null_keys(false).with_skip_failing_rules(false).with_max_passes(1);
     Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {})
 }
 
@@ -46,6 +47,8 @@ fn rules_with_joins() -> Rules {
         Arc::new(EliminateOuterJoin::new()),
         Arc::new(PushDownFilter::new()),
         Arc::new(OptimizeProjections::new()),
+        // The first one makes projections meet that this one merges.
+        Arc::new(OptimizeProjections::new()),
     ]
 }
 
@@ -58,6 +61,8 @@ fn rules_without_joins() -> Rules {
         Arc::new(EliminateDuplicatedExpr::new()),
         Arc::new(EliminateFilter::new()),
         Arc::new(PushDownFilter::new()),
+        Arc::new(OptimizeProjections::new()),
+        // The first one makes projections meet that this one merges.
         Arc::new(OptimizeProjections::new()),
     ]
 }

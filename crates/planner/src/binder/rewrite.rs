@@ -6,6 +6,7 @@
 
 use super::hints;
 use super::literals;
+use super::names::nested_aggregate;
 use super::nulls;
 use super::positions::{Places, Positions, locate};
 use super::select;
@@ -102,6 +103,16 @@ pub fn function_name(function: &Function) -> Option<String> {
     }
 }
 
+/// Whether Flink refuses a bare NULL as an argument of a function. Some give it the type of another argument.
+fn refuses_null(name: &str) -> bool {
+    let takes = matches!(name, "COALESCE" | "IFNULL" | "NULLIF" | "GREATEST" | "LEAST" | "TYPEOF" | "ARRAY")
+        || ["JSON_", "ARRAY_", "OBJECT_", "MAP_", "BITMAP_"].iter().any(|prefix| name.starts_with(prefix));
+    // Operators stand among the functions too, by their symbols and words.
+    let is_operator = name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    matches!(name, "ROW" | "MAP" | "ARRAY_AGG" | "JSON_ARRAYAGG")
+        || !takes && !is_operator && (functions::scalar(name).is_some() || functions::aggregate(name).is_some())
+}
+
 /// The unnamed and named expression arguments of a call.
 pub fn call_arguments(function: &Function) -> Vec<(Option<String>, Expr)> {
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
@@ -180,18 +191,29 @@ impl<'a> Rewriter<'a> {
 
     /// Bare NULLs that Flink refuses: it takes the type of these operands as it is.
     fn refuse_bare_nulls(&self, expr: &Expr) -> Result<()> {
+        use BinaryOperator::{And, Divide, Minus, Modulo, Multiply, Or, Plus, StringConcat};
+        let refuse = |operand: &Expr| select::refuse_null(self, operand);
         match expr {
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::And | BinaryOperator::Or | BinaryOperator::StringConcat,
-                right,
-            } => {
-                select::refuse_null(self, left)?;
-                select::refuse_null(self, right)
+            Expr::BinaryOp { left, op: And | Or | StringConcat | Plus | Minus | Multiply | Divide | Modulo, right } => {
+                refuse(left)?;
+                refuse(right)
             }
-            Expr::Tuple(elements) => elements.iter().try_for_each(|element| select::refuse_null(self, element)),
-            Expr::Function(function) if matches!(function_name(function).as_deref(), Some("ROW" | "MAP")) => {
-                call_arguments(function).iter().try_for_each(|(_, argument)| select::refuse_null(self, argument))
+            Expr::Like { expr: operand, pattern, .. } | Expr::SimilarTo { expr: operand, pattern, .. } => {
+                refuse(operand)?;
+                refuse(pattern)
+            }
+            Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::Minus, expr: operand }
+            | Expr::IsTrue(operand)
+            | Expr::IsNotTrue(operand)
+            | Expr::IsFalse(operand)
+            | Expr::IsNotFalse(operand)
+            | Expr::IsUnknown(operand)
+            | Expr::IsNotUnknown(operand)
+            | Expr::Substring { expr: operand, .. }
+            | Expr::Trim { expr: operand, .. } => refuse(operand),
+            Expr::Tuple(elements) => elements.iter().try_for_each(refuse),
+            Expr::Function(function) if function_name(function).is_some_and(|name| refuses_null(&name)) => {
+                call_arguments(function).iter().try_for_each(|(_, argument)| refuse(argument))
             }
             _ => Ok(()),
         }
@@ -283,6 +305,9 @@ impl<'a> Rewriter<'a> {
         if !function.within_group.is_empty() {
             return Err(Error::unsupported("WITHIN GROUP"));
         }
+        if let Some((error, span)) = nested_aggregate(&function) {
+            return Err(locate(error, self.positions, span));
+        }
         nulls::treat(&name, &mut function)?;
         if let FunctionArguments::List(list) = &mut function.args {
             if let Some(clause) = list.clauses.first() {
@@ -345,14 +370,16 @@ impl<'a> Rewriter<'a> {
                     Some(_) => return Err(Error::unsupported("time travel")),
                     None => {}
                 }
-                if sample.is_some() || *with_ordinality {
-                    return Err(Error::unsupported("TABLESAMPLE and WITH ORDINALITY"));
+                match (sample, with_ordinality) {
+                    (Some(_), _) => Err(Error::unsupported("TABLESAMPLE")),
+                    (None, true) => Err(Error::unsupported("WITH ORDINALITY")),
+                    (None, false) => Ok(()),
                 }
-                Ok(())
             }
             TableFactor::Derived { lateral: false, sample: None, .. }
             | TableFactor::TableFunction { .. }
             | TableFactor::NestedJoin { .. } => Ok(()),
+            TableFactor::Derived { sample: Some(_), .. } => Err(Error::unsupported("TABLESAMPLE")),
             TableFactor::Derived { .. } => Err(Error::unsupported("LATERAL subqueries")),
             TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
             TableFactor::Function { .. } => Err(Error::unsupported("LATERAL TABLE: table functions")),

@@ -2,6 +2,7 @@
 
 use super::hints;
 use super::markers::group_window_markers;
+use super::names::misplaced_aggregate;
 use super::positions::locate;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, Rewriter, VALUES_MARKER, call, function_name};
 use crate::codes;
@@ -9,8 +10,8 @@ use base::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use syntax::Span;
 use syntax::ast::{
-    Distinct, Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Spanned,
-    TableAlias, TableFactor, TableWithJoins, Value, Values, visit_expressions,
+    Distinct, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, Spanned, TableAlias, TableFactor, TableWithJoins, Value, Values, visit_expressions,
 };
 
 /// Ends the hidden name of an alias that GROUP BY or HAVING must not see.
@@ -128,6 +129,7 @@ pub fn refuse_null(rewriter: &Rewriter<'_>, expr: &Expr) -> Result<()> {
 /// Rewrites one SELECT; gives what stands in its place if its aliases had to be hidden.
 fn select(rewriter: &mut Rewriter<'_>, select: &mut Select) -> Result<Option<SetExpr>> {
     refuse(select)?;
+    refuse_aggregates(rewriter, select)?;
     hints::of_select(rewriter, select)?;
     name_columns(rewriter, select)?;
     let hidden = hide_aliases(rewriter, select);
@@ -152,6 +154,30 @@ fn select(rewriter: &mut Rewriter<'_>, select: &mut Select) -> Result<Option<Set
             .collect();
     }
     Ok(Some(outer))
+}
+
+/// Refuses aggregates where rows are looked at one by one.
+fn refuse_aggregates(rewriter: &Rewriter<'_>, select: &Select) -> Result<()> {
+    let joins = select.from.iter().flat_map(|from| &from.joins).filter_map(|join| match &join.join_operator {
+        JoinOperator::Join(JoinConstraint::On(condition))
+        | JoinOperator::Inner(JoinConstraint::On(condition))
+        | JoinOperator::Left(JoinConstraint::On(condition))
+        | JoinOperator::LeftOuter(JoinConstraint::On(condition))
+        | JoinOperator::Right(JoinConstraint::On(condition))
+        | JoinOperator::RightOuter(JoinConstraint::On(condition))
+        | JoinOperator::FullOuter(JoinConstraint::On(condition)) => Some((condition, "ON")),
+        _ => None,
+    });
+    let keys = match &select.group_by {
+        GroupByExpr::Expressions(keys, _) => keys.as_slice(),
+        GroupByExpr::All(_) => &[],
+    };
+    let clauses = joins.chain(select.selection.iter().map(|condition| (condition, "WHERE")));
+    let mut clauses = clauses.chain(keys.iter().map(|key| (key, "GROUP BY")));
+    match clauses.find_map(|(expr, clause)| misplaced_aggregate(expr, clause)) {
+        Some((error, span)) => Err(locate(error, rewriter.positions, span)),
+        None => Ok(()),
+    }
 }
 
 fn refuse(select: &Select) -> Result<()> {

@@ -1,8 +1,9 @@
-//! `r.*` where `r` is a column of a row type: its fields, as Flink gives them.
+//! `r.*` where `r` is a column of a row type: its fields, as Flink gives them; and the columns behind `*` and `t.*`, which
+//! a view keeps.
 
 use super::Binder;
-use super::names::{self, place_of};
-use std::collections::{BTreeMap, BTreeSet};
+use super::names::{self, Findings, place_of};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use syntax::ast::{
     Expr, Ident, ObjectName, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Spanned, TableFactor, Visit,
@@ -16,10 +17,18 @@ pub fn expand(binder: &Binder<'_>, query: &mut Query) {
     if search.stars.is_subset(&search.relations) {
         return;
     }
-    let fields = names::walk(binder, query).stars;
-    if !fields.is_empty() {
-        let _ = VisitMut::visit(query, &mut Expansion { fields });
+    let found = Findings { columns: Default::default(), ..names::walk(binder, query) };
+    if !found.stars.is_empty() {
+        let _ = VisitMut::visit(query, &mut Expansion { found });
     }
+}
+
+/// The query with columns in the place of every star that can be told.
+pub fn columns(binder: &Binder<'_>, query: &Query) -> Query {
+    let mut query = query.clone();
+    let found = names::walk(binder, &query);
+    let _ = VisitMut::visit(&mut query, &mut Expansion { found });
+    query
 }
 
 /// The qualifiers of stars, and the names of relations.
@@ -71,7 +80,7 @@ impl Search {
 }
 
 struct Expansion {
-    fields: BTreeMap<(u64, u64), Vec<String>>,
+    found: Findings,
 }
 
 impl VisitorMut for Expansion {
@@ -99,7 +108,19 @@ impl Expansion {
     }
 
     fn item(&self, item: SelectItem) -> Vec<SelectItem> {
-        let Some((row, fields)) = star(&item).and_then(|row| Some((row, self.fields.get(&place_of(row.span()))?)))
+        let span = match &item {
+            SelectItem::Wildcard(star) => Some(star.wildcard_token.0.span),
+            other => star(other).map(Spanned::span),
+        };
+        if let Some(columns) = span.and_then(|span| self.found.columns.get(&place_of(span))) {
+            let ident = |name: &String| Ident::with_quote('`', name.clone());
+            let column = |path: &Vec<String>| match path.as_slice() {
+                [name] => Expr::Identifier(ident(name)),
+                parts => Expr::CompoundIdentifier(parts.iter().map(ident).collect()),
+            };
+            return columns.iter().map(|path| SelectItem::UnnamedExpr(column(path))).collect();
+        }
+        let Some((row, fields)) = star(&item).and_then(|row| Some((row, self.found.stars.get(&place_of(row.span()))?)))
         else {
             return vec![item];
         };

@@ -49,7 +49,11 @@ pub fn table(
         return Ok(Outcome::Done);
     }
     let definition = Change { table: &table, alter, positions }.apply()?;
-    let change = TableChange { name: &alter.name, path, definition, temporary: table.temporary };
+    let written = match &alter.operation {
+        AlterOperation::SetOptions(options) => options.as_slice(),
+        _ => &[],
+    };
+    let change = TableChange { name: &alter.name, path, definition, written, temporary: table.temporary };
     change.store(session, positions, warnings)
 }
 

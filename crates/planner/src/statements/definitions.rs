@@ -8,11 +8,11 @@ use crate::codes;
 use crate::session::{Outcome, Session};
 use crate::statement_codes;
 use crate::table::{self, TableContext};
-use base::{Error, ObjectPath, Result};
+use base::{Error, Location, ObjectPath, Result};
 use std::sync::Arc;
 use syntax::Statement;
 use syntax::ast::{ObjectName, Spanned};
-use syntax::statement::{CreateTable, CreateView, Drop, ObjectKind, TableDefinition, TextQuery};
+use syntax::statement::{CreateTable, CreateView, Drop, ObjectKind, TableDefinition, TableOption, TextQuery};
 
 /// CREATE TABLE; with AS it is also the job that fills the table.
 pub fn create_table(
@@ -46,7 +46,8 @@ pub fn create_table(
             like::merge(create, like, &other.declared, positions)?
         }
     };
-    let change = TableChange { name: &create.name, path, definition, temporary: create.temporary };
+    let written = &create.definition.options;
+    let change = TableChange { name: &create.name, path, definition, written, temporary: create.temporary };
     match &create.query {
         None => change.store(session, positions, warnings),
         Some(query) => create_filled(session, change, create, query, positions, warnings),
@@ -87,6 +88,8 @@ pub struct TableChange<'a> {
     pub path: ObjectPath,
     /// The whole definition.
     pub definition: TableDefinition,
+    /// Those of its options that stand in the statement.
+    pub written: &'a [TableOption],
     /// Whether the table is temporary.
     pub temporary: bool,
 }
@@ -114,11 +117,25 @@ impl TableChange<'_> {
             functions: &session.function_context()?,
             positions,
         };
-        let table = table::resolve(&create, self.path.clone(), &context)?;
+        let table = table::resolve(&create, self.path.clone(), &context)
+            .map_err(|error| error.each(&|error| at_option(error, self.written, positions)))?;
         warnings.extend(table.description.warnings.iter().cloned());
         session.catalogs.put(&self.path, CatalogObject::Table(Arc::new(table)))?;
         Ok(Outcome::Done)
     }
+}
+
+/// Gives an error about an option of the statement the place of the option, or of its value where that is what is wrong.
+fn at_option(error: Error, written: &[TableOption], positions: &Positions<'_>) -> Error {
+    let key = match error.location() {
+        Some(Location::Option { key, .. }) => Some(key.as_str()),
+        _ => error.argument("key"),
+    };
+    let Some(option) = written.iter().find(|option| Some(option.key.as_str()) == key) else { return error };
+    let names_value =
+        ["value", "format"].iter().any(|argument| error.argument(argument) == Some(option.value.as_str()));
+    let span = if names_value { option.value_span } else { option.key_span };
+    locate(error, Some(positions), span)
 }
 
 /// Where CREATE puts an object.
@@ -168,6 +185,12 @@ pub fn create_view(
     if !place.is_free(session, positions)? {
         return Ok(Outcome::Done);
     }
+    for (index, (column, _)) in create.columns.iter().enumerate() {
+        if create.columns[..index].iter().any(|(earlier, _)| earlier.value == column.value) {
+            let error = Error::new(&crate::table_codes::DUPLICATE_COLUMN, &[("name", &column.value)]);
+            return Err(locate(error, Some(positions), column.span));
+        }
+    }
     let home = (session.catalogs.current_catalog().to_string(), session.catalogs.current_database().to_string());
     let view = View {
         path,
@@ -195,14 +218,16 @@ pub fn store_view(
 ) -> Result<Outcome> {
     let binder = Binder::new(&session.catalogs, session.function_context()?, Some(positions))
         .with_connector(session.connector_context()?);
-    let given = binder.query(&view.query)?.schema().fields().len();
+    let plan = binder.query(&view.query)?;
+    let given = plan.schema().fields().len();
     if !view.columns.is_empty() && view.columns.len() != given {
         let arguments: [(&'static str, &dyn std::fmt::Display); 3] =
             [("name", &view.path.name), ("listed", &view.columns.len()), ("given", &given)];
         return Err(locate(Error::new(&codes::VIEW_COLUMNS, &arguments), Some(positions), name.span()));
     }
     warnings.append(&mut binder.warnings.borrow_mut());
-    let view = Arc::new(view);
+    let query = binder.without_stars(&view.query, &plan)?;
+    let view = Arc::new(View { query, ..view });
     let before = session.catalogs.get(&view.path).is_some().then(|| session.catalogs.clone());
     session.catalogs.put(&view.path, CatalogObject::View(view.clone()))?;
     // A view that takes the place of another one may now be part of its own query.

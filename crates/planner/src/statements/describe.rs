@@ -5,7 +5,7 @@ use super::show_create::partition_text;
 use super::{database_name, name_parts};
 use crate::binder::Binder;
 use crate::binder::positions::{Positions, locate};
-use crate::binder::rewrite::is_known_function;
+use crate::binder::rewrite::{is_known_function, unknown_function};
 use crate::catalog::{CatalogObject, CatalogTable, Properties, View};
 use crate::session::{Outcome, Session};
 use crate::statement_codes;
@@ -101,7 +101,7 @@ fn function(session: &Session, describe: &Describe) -> Result<Outcome> {
     let Some(function) = user_functions::resolve(&session.catalogs, &parts) else {
         let upper = name.to_uppercase();
         if !is_known_function(&upper) {
-            return Err(Error::new(&statement_codes::NO_SUCH_FUNCTION, &[("name", &name)]));
+            return Err(unknown_function(&upper));
         }
         let kind = if functions::aggregate(&upper).is_some() { "AGGREGATE" } else { "SCALAR" };
         let mut rows = vec![("system function".to_string(), yes_no(true)), ("temporary".to_string(), yes_no(false))];

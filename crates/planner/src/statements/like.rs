@@ -2,6 +2,7 @@
 
 use crate::binder::positions::{Positions, locate};
 use crate::statement_codes;
+use crate::table_codes::DUPLICATE_COLUMN;
 use base::{Error, Result};
 use syntax::Span;
 use syntax::ast::Spanned;
@@ -56,8 +57,11 @@ pub fn merge(
                 let what = format!("column {}", own.name.value);
                 return match feature {
                     Some(feature) => conflict(what, feature, true, own.span),
-                    // Physical columns are always taken.
-                    None => conflict(what, "ALL, and rename the column", false, own.span),
+                    // Physical columns are always taken: no clause helps.
+                    None => {
+                        let error = Error::new(&DUPLICATE_COLUMN, &[("name", &own.name.value)]);
+                        Err(locate(error, Some(positions), own.span))
+                    }
                 };
             }
             (_, None) => columns.push(without_place(column)),
@@ -118,7 +122,7 @@ fn refuse_overwriting(like: &Like, positions: &Positions<'_>) -> Result<()> {
     match wrong {
         None => Ok(()),
         Some(option) => {
-            let feature = format!("OVERWRITING {0}: use INCLUDING {0} or EXCLUDING {0}", option.feature);
+            let feature = format!("OVERWRITING {}", option.feature);
             Err(locate(Error::unsupported(feature), Some(positions), like.table.span()))
         }
     }

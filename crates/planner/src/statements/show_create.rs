@@ -3,6 +3,8 @@
 use super::describe::{metadata_text, quoted};
 use crate::catalog::{CatalogTable, Properties, View};
 use base::{ColumnKind, LogicalType, ObjectPath, Options, PartitionField, PartitionTransform, SqlType};
+use syntax::statement;
+use syntax::{TypeKind, TypeName};
 
 fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
@@ -16,15 +18,56 @@ fn path(path: &ObjectPath) -> String {
     [&path.catalog, &path.database, &path.name].map(|part| identifier(part)).join(".")
 }
 
-/// The type with its length spelled out, as Flink does here.
+/// The type with its length spelled out, as Flink does here, inside other types too.
 pub fn type_text(sql_type: &SqlType) -> String {
+    declared_text(sql_type, None)
+}
+
+/// The same with the comments of fields, which only the declaration knows.
+fn declared_text(sql_type: &SqlType, declared: Option<&TypeName>) -> String {
+    let kind = declared.map(|declared| &declared.kind);
     let logical = match &sql_type.logical {
         LogicalType::VarChar(length) => format!("VARCHAR({length})"),
         LogicalType::VarBinary(length) => format!("VARBINARY({length})"),
         LogicalType::TimestampLtz(precision) => format!("TIMESTAMP({precision}) WITH LOCAL TIME ZONE"),
+        LogicalType::Array(element) => {
+            let declared = if let Some(TypeKind::Array(element)) = kind { Some(element.as_ref()) } else { None };
+            format!("ARRAY<{}>", declared_text(element, declared))
+        }
+        LogicalType::Multiset(element) => {
+            let declared = if let Some(TypeKind::Multiset(element)) = kind { Some(element.as_ref()) } else { None };
+            format!("MULTISET<{}>", declared_text(element, declared))
+        }
+        LogicalType::Map(key, value) => {
+            let declared = if let Some(TypeKind::Map(key, value)) = kind { Some((key, value)) } else { None };
+            let of_key = declared_text(key, declared.map(|(key, _)| key.as_ref()));
+            format!("MAP<{of_key}, {}>", declared_text(value, declared.map(|(_, value)| value.as_ref())))
+        }
+        LogicalType::Row(fields) => {
+            let written = if let Some(TypeKind::Row(fields)) = kind { fields.as_slice() } else { &[] };
+            let field = |(index, (name, sql_type)): (usize, &(String, SqlType))| {
+                let written = written.get(index);
+                let plain = declared_text(sql_type, written.map(|field| &field.type_name));
+                let comment = written.and_then(|field| field.comment.as_ref());
+                let comment = comment.map_or_else(String::new, |comment| format!(" {}", text(comment)));
+                format!("{} {plain}{comment}", identifier(name))
+            };
+            format!("ROW<{}>", fields.iter().enumerate().map(field).collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     };
     if sql_type.nullable { logical } else { format!("{logical} NOT NULL") }
+}
+
+/// The type of a column as the statement gave it.
+fn declaration<'a>(table: &'a CatalogTable, column: &str) -> Option<&'a TypeName> {
+    let declared = table.declared.columns.iter().find(|declared| declared.name.value == column)?;
+    match &declared.kind {
+        statement::ColumnKind::Physical(type_name) | statement::ColumnKind::Metadata { type_name, .. } => {
+            Some(type_name)
+        }
+        _ => None,
+    }
 }
 
 /// An entry of PARTITIONED BY.
@@ -49,11 +92,12 @@ pub fn table(table: &CatalogTable) -> String {
         .iter()
         .map(|column| {
             let name = identifier(&column.name);
+            let type_text = || declared_text(&column.sql_type, declaration(table, &column.name));
             let mut element = match &column.kind {
-                ColumnKind::Physical => format!("{name} {}", type_text(&column.sql_type)),
+                ColumnKind::Physical => format!("{name} {}", type_text()),
                 ColumnKind::Computed { sql } => format!("{name} AS {}", quoted(sql)),
                 ColumnKind::Metadata { key, is_virtual } => {
-                    format!("{name} {} {}", type_text(&column.sql_type), metadata_text(&column.name, key, *is_virtual))
+                    format!("{name} {} {}", type_text(), metadata_text(&column.name, key, *is_virtual))
                 }
             };
             if let Some(comment) = &column.comment {

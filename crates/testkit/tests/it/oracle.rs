@@ -1,5 +1,6 @@
 //! The recorded Flink cases that must agree.
 
+use regex::Regex;
 use std::path::{Path, PathBuf};
 use testkit::oracle::{OracleOptions, run};
 
@@ -7,15 +8,20 @@ fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
 }
 
+/// Every case; what a single expression gives depends on none of the arguments, so the first run alone has the long lists
+/// of them (`x...`).
 fn check(batch: usize, parallelism: usize, restore_every: Option<usize>) {
-    let options = OracleOptions { only: None, batch, parallelism, restore_every, strict: false };
+    let all = (batch, parallelism, restore_every) == (1, 1, None);
+    let only = (!all).then(|| Regex::new("^[a-w]").expect("a pattern"));
+    let options = OracleOptions { only, batch, parallelism, restore_every, strict: false };
     let report = run(&[cases()], &options);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     assert_eq!((report.failed, report.needing), (0, 0), "see the FAIL and NEEDS lines above");
     assert!(report.passed > 500, "only {} results were compared", report.passed);
     // Entries about cases that are not here are met by longer runs.
-    let is_here =
-        |entry: &&String| entry.split('#').next().is_some_and(|case| case == "expr" || cases().join(case).exists());
+    let is_here = |entry: &&String| {
+        entry.split('#').next().is_some_and(|case| case == "expr" && all || cases().join(case).exists())
+    };
     let unmet: Vec<&String> = report.unmet.iter().filter(is_here).collect();
     assert!(unmet.is_empty(), "listed in differences.tsv, but never met: {unmet:?}");
 }

@@ -4,13 +4,14 @@
 //! they can be known, and is silent where they cannot. It also knows which columns of a missing table a query uses, and
 //! which time attributes a temporal join lacks.
 
+mod checks;
 mod expressions;
 mod missing;
 mod scope;
 mod temporal;
 
 use super::Binder;
-use super::errors::{hidden_alias, unknown_column};
+use super::errors::{hidden_alias, shown_name, unknown_column};
 use super::positions::locate;
 use super::rewrite::{call_arguments, function_name, is_callable, unknown_function};
 use super::{codes as own, rewrite};
@@ -20,6 +21,7 @@ use crate::nodes::WINDOW_COLUMNS;
 use crate::user_functions;
 use base::nearest::nearest;
 use base::{Error, Location, LogicalType};
+pub use checks::{misplaced_aggregate, nested_aggregate};
 use missing::Missing;
 use scope::{Ctes, Outcome, Relation, Scope, ScopeColumn, Shape};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +41,8 @@ pub struct Findings {
     pub warnings: Vec<Error>,
     /// The fields behind each `r.*` of a row column, by the place of `r`.
     pub stars: BTreeMap<(u64, u64), Vec<String>>,
+    /// The columns behind each `*` and `t.*`, with the names of their relations, by the place of the star.
+    pub columns: BTreeMap<(u64, u64), Vec<Vec<String>>>,
 }
 
 /// Walks over a query.
@@ -125,8 +129,11 @@ impl Walk<'_> {
 
     fn query(&mut self, query: &Query, ctes: Ctes<'_>, outer: Option<&Scope<'_>>) -> Shape {
         let mut ctes = ctes.to_vec();
-        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+        let with = query.with.as_ref().map_or(&[][..], |with| &with.cte_tables);
+        for (index, cte) in with.iter().enumerate() {
+            self.distinct_name(cte, &with[..index]);
             let mut shape = self.query(&cte.query, &ctes, outer);
+            self.alias_width(&shape, &cte.alias);
             rename(&mut shape, &cte.alias);
             ctes.push((cte.alias.name.value.clone(), shape));
         }
@@ -224,7 +231,8 @@ impl Walk<'_> {
     fn item(&mut self, index: usize, item: &SelectItem, scope: &Scope<'_>, ctes: Ctes<'_>, shape: &mut Shape) {
         let expression = match item {
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr,
-            SelectItem::Wildcard(_) => {
+            SelectItem::Wildcard(star) => {
+                self.star_columns(star.wildcard_token.0.span, &scope.relations, scope);
                 for relation in &scope.relations {
                     shape.append(&relation.shape);
                 }
@@ -249,15 +257,29 @@ impl Walk<'_> {
         shape.columns.push(column);
     }
 
+    /// Remembers what a star stands for, if it can be known.
+    fn star_columns(&mut self, span: Span, relations: &[Relation], scope: &Scope<'_>) {
+        if !scope.merged.is_empty() || relations.iter().any(|relation| relation.shape.open) {
+            return;
+        }
+        let of = |relation: &Relation| {
+            let name = Some(relation.name.clone()).filter(|name| !name.is_empty());
+            let path = |column: &str| name.iter().cloned().chain([column.to_string()]).collect();
+            relation.shape.names().map(path).collect::<Vec<_>>()
+        };
+        self.findings.columns.insert(place_of(span), relations.iter().flat_map(of).collect());
+    }
+
     /// `t.*` of a table, or `r.*` of a row.
     fn star(&mut self, name: &ObjectName, scope: &Scope<'_>, shape: &mut Shape) {
         let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
         if let Some(relation) = parts.last().and_then(|last| scope.relation(&last.value)) {
+            self.star_columns(name.span(), std::slice::from_ref(relation), scope);
             shape.append(&relation.shape);
             return;
         }
-        let row = scope.find(&parts).and_then(|column| column.sql_type);
-        if let Some(LogicalType::Row(fields)) = row.map(|row| row.logical) {
+        let logical = scope.find(&parts).and_then(|column| column.sql_type).map(|sql_type| sql_type.logical);
+        if let Some(LogicalType::Row(fields)) = logical {
             let names = fields.iter().map(|(name, _)| name.clone()).collect();
             self.findings.stars.insert(place_of(name.span()), names);
             shape.columns.extend(
@@ -268,6 +290,9 @@ impl Walk<'_> {
             return;
         }
         shape.open = true;
+        if let Some(logical) = logical {
+            return self.star_of_column(&parts, &logical, scope);
+        }
         match scope.resolve(&parts) {
             Outcome::NoColumn | Outcome::NoRelation => self.unknown_relation(&parts, scope),
             _ => {}
@@ -348,6 +373,7 @@ impl Walk<'_> {
         };
         if let Some(alias) = factor_alias(factor) {
             relation.name = alias.name.value.clone();
+            self.alias_width(&relation.shape, alias);
             if relation.shape.open && !alias.columns.is_empty() && relation.missing.is_none() {
                 let columns = alias.columns.iter().map(|column| ScopeColumn::named(column.name.value.clone()));
                 relation.shape = Shape { columns: columns.collect(), open: false };
@@ -495,7 +521,8 @@ impl Walk<'_> {
             return;
         }
         match scope.resolve(parts) {
-            Outcome::Found(..) | Outcome::Open => {}
+            Outcome::Found(column, fields) => self.fields(column, parts, fields, scope),
+            Outcome::Open => {}
             Outcome::Missing(table, column) => self.missing[table].used(&column),
             Outcome::Ambiguous(candidates) => {
                 let candidates = candidates.join(", ");
@@ -523,8 +550,7 @@ impl Walk<'_> {
                 }
                 let tables: Vec<_> = relations.iter().filter_map(|relation| relation.table.clone()).collect();
                 let error = unknown_column(qualifier, &last.value, &names, &tables);
-                let key = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-                self.error_once(key, error, span);
+                self.error_once(shown_name(parts), error, span);
             }
         }
     }
@@ -537,7 +563,7 @@ impl Walk<'_> {
         // Everything resembles an alias of one letter.
         let near =
             if first.value.chars().count() > 2 { nearest(&first.value, names.iter().copied()) } else { Vec::new() };
-        let shown = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+        let shown = shown_name(parts);
         let (known, near) = (names.join(", "), near.join(", "));
         let error = match near.is_empty() {
             true => Error::new(&own::UNKNOWN_QUALIFIER, &[("qualifier", first), ("name", &shown), ("known", &known)]),
