@@ -26,6 +26,11 @@ pub(crate) const SCAN_PARALLELISM: OptionSpec = option(
     "并行读取实例数；默认为作业的并行度",
 );
 
+/// The options of a connector that reads: its own, and those of watermarks that every source has.
+pub(crate) fn of_source(own: &[OptionSpec]) -> Vec<OptionSpec> {
+    own.iter().chain(base::watermark_options::OPTIONS).copied().collect()
+}
+
 /// An option that a table can do without.
 pub(crate) const fn option(
     key: &'static str,

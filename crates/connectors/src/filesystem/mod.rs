@@ -40,7 +40,7 @@ impl ConnectorFactory for Filesystem {
     }
 
     fn options(&self) -> &'static [base::OptionSpec] {
-        OPTIONS
+        &OPTIONS
     }
 
     fn partitioning(&self) -> Partitioning {

@@ -4,9 +4,10 @@ use super::OWNER;
 use crate::codes;
 use crate::declared::{self, FormatSlot, SCAN_PARALLELISM, SINK_PARALLELISM, TableFormat, option, required};
 use base::connector::ConnectorContext;
-use base::{Error, OptionKind, OptionSpec, Result, TableDefinition, watermark_options};
+use base::{Error, OptionKind, OptionSpec, Result, TableDefinition};
 use regex::Regex;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 pub(super) const PATH: OptionSpec = required(
@@ -96,27 +97,24 @@ const PARTITION_TIME: OptionSpec = option(
 );
 
 /// All options.
-pub(super) const OPTIONS: &[OptionSpec] = &[
-    PATH,
-    FORMAT,
-    MONITOR_INTERVAL,
-    PATTERN,
-    STATISTICS,
-    PARTITION_DEFAULT,
-    ROLL_SIZE,
-    ROLL_INTERVAL,
-    ROLL_CHECK,
-    AUTO_COMPACTION,
-    PARTITION_COMMIT,
-    PARTITION_TIME,
-    watermark_options::EMIT_STRATEGY,
-    watermark_options::IDLE_TIMEOUT,
-    watermark_options::ALIGNMENT_GROUP,
-    watermark_options::ALIGNMENT_MAX_DRIFT,
-    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
-    SCAN_PARALLELISM,
-    SINK_PARALLELISM,
-];
+pub(super) static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
+    declared::of_source(&[
+        PATH,
+        FORMAT,
+        MONITOR_INTERVAL,
+        PATTERN,
+        STATISTICS,
+        PARTITION_DEFAULT,
+        ROLL_SIZE,
+        ROLL_INTERVAL,
+        ROLL_CHECK,
+        AUTO_COMPACTION,
+        PARTITION_COMMIT,
+        PARTITION_TIME,
+        SCAN_PARALLELISM,
+        SINK_PARALLELISM,
+    ])
+});
 
 /// The options of one table.
 #[derive(Debug, Clone)]
@@ -138,7 +136,7 @@ pub(super) struct FilesystemOptions {
 impl FilesystemOptions {
     pub(super) fn read(table: &TableDefinition, context: &ConnectorContext) -> Result<FilesystemOptions> {
         let slot = FormatSlot { key: FORMAT.key, prefix: "" };
-        let format = declared::check(table, OPTIONS, &[slot], OWNER, context)?.into_iter().flatten().next();
+        let format = declared::check(table, &OPTIONS, &[slot], OWNER, context)?.into_iter().flatten().next();
         let options = &table.options;
         if options.boolean(&AUTO_COMPACTION)? {
             return Err(Error::unsupported("'auto-compaction' of the filesystem sink"));

@@ -44,7 +44,7 @@ impl ConnectorFactory for Kafka {
     }
 
     fn options(&self) -> &'static [OptionSpec] {
-        OPTIONS
+        &OPTIONS
     }
 
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
@@ -145,7 +145,7 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTab
         FormatSlot { key: FORMAT.key, prefix: "" }
     };
     let key_slot = FormatSlot { key: KEY_FORMAT.key, prefix: "key." };
-    let mut formats = declared::check(table, OPTIONS, &[value_slot, key_slot], OWNER, context)?.into_iter();
+    let mut formats = declared::check(table, &OPTIONS, &[value_slot, key_slot], OWNER, context)?.into_iter();
     let value = formats.next().flatten();
     let key = formats.next().flatten();
     let mut errors = Vec::new();

@@ -1,7 +1,8 @@
 //! Options of connectors `kafka` and `upsert-kafka`: Flink's names and values.
 
-use crate::declared::{SCAN_PARALLELISM, SINK_PARALLELISM, option, required};
-use base::{OptionKind, OptionSpec, watermark_options};
+use crate::declared::{self, SCAN_PARALLELISM, SINK_PARALLELISM, option, required};
+use base::{OptionKind, OptionSpec};
+use std::sync::LazyLock;
 
 /// What the options of the client begin with.
 pub(crate) const PROPERTIES_PREFIX: &str = "properties.";
@@ -163,59 +164,53 @@ pub(crate) const FLUSH_INTERVAL: OptionSpec = option(
 );
 
 /// Options of `kafka`.
-pub(crate) const OPTIONS: &[OptionSpec] = &[
-    TOPIC,
-    TOPIC_PATTERN,
-    SERVERS,
-    GROUP_ID,
-    PROPERTIES,
-    FORMAT,
-    VALUE_FORMAT,
-    KEY_FORMAT,
-    KEY_FIELDS,
-    KEY_PREFIX,
-    FIELDS_INCLUDE,
-    STARTUP_MODE,
-    STARTUP_OFFSETS,
-    STARTUP_TIMESTAMP,
-    BOUNDED_MODE,
-    BOUNDED_OFFSETS,
-    BOUNDED_TIMESTAMP,
-    DISCOVERY,
-    watermark_options::EMIT_STRATEGY,
-    watermark_options::IDLE_TIMEOUT,
-    watermark_options::ALIGNMENT_GROUP,
-    watermark_options::ALIGNMENT_MAX_DRIFT,
-    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
-    SCAN_PARALLELISM,
-    PARTITIONER,
-    DELIVERY_GUARANTEE,
-    TRANSACTION_PREFIX,
-    SINK_PARALLELISM,
-];
+pub(crate) static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
+    declared::of_source(&[
+        TOPIC,
+        TOPIC_PATTERN,
+        SERVERS,
+        GROUP_ID,
+        PROPERTIES,
+        FORMAT,
+        VALUE_FORMAT,
+        KEY_FORMAT,
+        KEY_FIELDS,
+        KEY_PREFIX,
+        FIELDS_INCLUDE,
+        STARTUP_MODE,
+        STARTUP_OFFSETS,
+        STARTUP_TIMESTAMP,
+        BOUNDED_MODE,
+        BOUNDED_OFFSETS,
+        BOUNDED_TIMESTAMP,
+        DISCOVERY,
+        SCAN_PARALLELISM,
+        PARTITIONER,
+        DELIVERY_GUARANTEE,
+        TRANSACTION_PREFIX,
+        SINK_PARALLELISM,
+    ])
+});
 
 /// Options of `upsert-kafka`.
-pub(crate) const UPSERT_OPTIONS: &[OptionSpec] = &[
-    OptionSpec { required: true, ..TOPIC },
-    SERVERS,
-    GROUP_ID,
-    PROPERTIES,
-    OptionSpec { required: true, ..VALUE_FORMAT },
-    OptionSpec { required: true, ..KEY_FORMAT },
-    KEY_PREFIX,
-    FIELDS_INCLUDE,
-    BOUNDED_MODE,
-    BOUNDED_OFFSETS,
-    BOUNDED_TIMESTAMP,
-    watermark_options::EMIT_STRATEGY,
-    watermark_options::IDLE_TIMEOUT,
-    watermark_options::ALIGNMENT_GROUP,
-    watermark_options::ALIGNMENT_MAX_DRIFT,
-    watermark_options::ALIGNMENT_UPDATE_INTERVAL,
-    SCAN_PARALLELISM,
-    FLUSH_ROWS,
-    FLUSH_INTERVAL,
-    DELIVERY_GUARANTEE,
-    TRANSACTION_PREFIX,
-    SINK_PARALLELISM,
-];
+pub(crate) static UPSERT_OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
+    declared::of_source(&[
+        OptionSpec { required: true, ..TOPIC },
+        SERVERS,
+        GROUP_ID,
+        PROPERTIES,
+        OptionSpec { required: true, ..VALUE_FORMAT },
+        OptionSpec { required: true, ..KEY_FORMAT },
+        KEY_PREFIX,
+        FIELDS_INCLUDE,
+        BOUNDED_MODE,
+        BOUNDED_OFFSETS,
+        BOUNDED_TIMESTAMP,
+        SCAN_PARALLELISM,
+        FLUSH_ROWS,
+        FLUSH_INTERVAL,
+        DELIVERY_GUARANTEE,
+        TRANSACTION_PREFIX,
+        SINK_PARALLELISM,
+    ])
+});

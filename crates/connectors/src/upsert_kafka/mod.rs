@@ -25,7 +25,7 @@ impl ConnectorFactory for UpsertKafka {
     }
 
     fn options(&self) -> &'static [OptionSpec] {
-        UPSERT_OPTIONS
+        &UPSERT_OPTIONS
     }
 
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
@@ -88,7 +88,7 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTab
     let table = &table;
     let slots =
         [FormatSlot { key: VALUE_FORMAT.key, prefix: "value." }, FormatSlot { key: KEY_FORMAT.key, prefix: "key." }];
-    match declared::check(table, UPSERT_OPTIONS, &slots, OWNER, context) {
+    match declared::check(table, &UPSERT_OPTIONS, &slots, OWNER, context) {
         Err(error) => errors.push(error),
         Ok(formats) => {
             for (slot, format) in slots.iter().zip(formats.iter().flatten()) {
