@@ -100,18 +100,16 @@ impl SinkColumns {
     }
 }
 
-/// Whether and how long changes are gathered.
-fn gathering(definition: &TableDefinition) -> Result<Option<Gathering>> {
-    let rows = definition.options.integer(&FLUSH_ROWS)?.unwrap_or_default();
-    let interval = definition.options.duration(&FLUSH_INTERVAL)?.unwrap_or_default();
-    Ok((rows > 0 && !interval.is_zero()).then_some(Gathering { rows: rows as usize, interval }))
+/// The two options that make a sink gather changes only together; 0 where one is not set.
+fn gathering_options(definition: &TableDefinition) -> Result<Gathering> {
+    let rows = definition.options.integer(&FLUSH_ROWS)?.unwrap_or_default().max(0) as usize;
+    Ok(Gathering { rows, interval: definition.options.duration(&FLUSH_INTERVAL)?.unwrap_or_default() })
 }
 
-/// A warning if only one of the two options that make a sink gather changes is set.
+/// A warning if only one of the two options is set.
 pub(crate) fn gathering_warning(definition: &TableDefinition) -> Result<Option<Error>> {
-    let rows = definition.options.integer(&FLUSH_ROWS)?.unwrap_or_default() > 0;
-    let interval = definition.options.duration(&FLUSH_INTERVAL)?.is_some_and(|interval| !interval.is_zero());
-    let (key, other) = match (rows, interval) {
+    let Gathering { rows, interval } = gathering_options(definition)?;
+    let (key, other) = match (rows > 0, !interval.is_zero()) {
         (true, false) => (FLUSH_ROWS.key, FLUSH_INTERVAL.key),
         (false, true) => (FLUSH_INTERVAL.key, FLUSH_ROWS.key),
         _ => return Ok(None),
@@ -147,7 +145,8 @@ impl KafkaSink {
                 Some("exactly-once") => Promise::ExactlyOnce,
                 _ => Promise::AtLeastOnce,
             },
-            gathering: gathering(definition)?.filter(|_| table.is_upsert),
+            gathering: Some(gathering_options(definition)?)
+                .filter(|options| table.is_upsert && options.rows > 0 && !options.interval.is_zero()),
             table: Arc::new(table),
             columns,
             topics,
