@@ -2,7 +2,8 @@
 //!
 //! A [`Session`] executes one statement after the other. Statements that define something change its catalogs; queries,
 //! INSERT and statement sets become a [`PlannedJob`]: they are bound to logical plans (`binder`), lowered to a stream plan
-//! (`lower`) and finished with row kinds, keys and ids (`changelog`).
+//! (`lower`) and finished with row kinds, keys and ids (`changelog`), by what is known of each kind of operator
+//! (`operators`).
 //!
 //! Invariants: DataFusion is named here only, nothing of it leaves the crate. Nothing is opened while planning.
 
@@ -18,6 +19,7 @@ mod incomplete;
 mod literal;
 mod lower;
 pub mod nodes;
+mod operators;
 mod session;
 pub mod statement_codes;
 mod statements;

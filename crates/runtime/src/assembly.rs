@@ -212,12 +212,7 @@ impl Blueprint<'_> {
                 let writers = restored.map_or(&[][..], |sink| &sink.writers);
                 Body::Sink(SinkBody::new(sink, &input.row, sink.provider.writer(instance, writers)?))
             }
-            NodeKind::Calc(_)
-            | NodeKind::GroupAggregate(_)
-            | NodeKind::WindowTable(_)
-            | NodeKind::WindowAggregate(_)
-            | NodeKind::ChangelogNormalize(_)
-            | NodeKind::DropUpdateBefore => {
+            _ => {
                 let mut operator = (self.create)(node, &inputs, instance, &self.plan.config)?;
                 let restored = self.restore.and_then(|checkpoint| checkpoint.operators.get(key));
                 operator.open(restored.map_or(&[], Vec::as_slice))?;
@@ -358,6 +353,16 @@ fn name(node: &Node) -> String {
         NodeKind::WindowAggregate(_) => "window aggregate".into(),
         NodeKind::ChangelogNormalize(_) => "changelog normalize".into(),
         NodeKind::DropUpdateBefore => "drop update before".into(),
+        NodeKind::Join(_) => "join".into(),
+        NodeKind::Rank(_) => "rank".into(),
+        NodeKind::Deduplicate(_) => "deduplicate".into(),
+        NodeKind::TemporalSort(_) => "temporal sort".into(),
+        NodeKind::OverAggregate(_) => "over aggregate".into(),
+        NodeKind::Expand(_) => "expand".into(),
+        NodeKind::Unnest(_) => "unnest".into(),
+        NodeKind::Replicate(_) => "replicate".into(),
+        NodeKind::UpsertMaterialize(_) => "upsert materialize".into(),
+        NodeKind::LocalAggregate(_) => "local aggregate".into(),
         NodeKind::Sink(sink) => format!("sink {}", sink.table),
     }
 }

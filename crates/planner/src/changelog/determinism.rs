@@ -4,9 +4,9 @@
 //! known by a key; it does where they are known by their content, or where the value is part of the key.
 
 use super::codes as own;
-use crate::lower::sink::RESULT_NAME;
-use base::plan::{Calc, Node, NodeId, NodeKind};
-use base::{ChangelogMode, Error, RowKind};
+use crate::operators::{Shape, Use, retracts, rules};
+use base::Error;
+use base::plan::{Calc, Node, NodeId, NodeKind, Output};
 
 /// One problem per expression.
 pub fn check(nodes: &[Node]) -> Vec<Error> {
@@ -19,12 +19,12 @@ pub fn check(nodes: &[Node]) -> Vec<Error> {
     for (index, node) in nodes.iter().enumerate() {
         match &node.kind {
             NodeKind::Calc(calc) => {
-                let updated = node.inputs.iter().any(|edge| takes_back(nodes[edge.node].output.changelog));
+                let updated = node.inputs.iter().any(|edge| retracts(nodes[edge.node].output.changelog));
                 if updated {
                     check.calc(index, calc, &mut found);
                 }
             }
-            NodeKind::Scan(scan) if takes_back(node.output.changelog) => {
+            NodeKind::Scan(scan) if retracts(node.output.changelog) => {
                 if let Some(calc) = &scan.projection {
                     check.calc(index, calc, &mut found);
                 }
@@ -33,10 +33,6 @@ pub fn check(nodes: &[Node]) -> Vec<Error> {
         }
     }
     found
-}
-
-fn takes_back(mode: ChangelogMode) -> bool {
-    mode.contains(RowKind::UpdateBefore) || mode.contains(RowKind::Delete)
 }
 
 struct Check<'n> {
@@ -63,42 +59,16 @@ impl Check<'_> {
     }
 
     /// The operator behind `node` that would miss a row whose `column` has changed.
-    fn reader_by_content(&self, node: NodeId, column: usize) -> Option<String> {
-        self.readers[node].iter().find_map(|&reader| {
-            let behind = || self.reader_by_content(reader, column);
-            match &self.nodes[reader].kind {
-                NodeKind::Calc(calc) => {
-                    if calc.condition.as_ref().is_some_and(|condition| condition.columns().contains(&column)) {
-                        return Some("a filter".into());
-                    }
-                    let dependent =
-                        calc.projection.iter().enumerate().filter(|(_, one)| one.columns().contains(&column));
-                    dependent.into_iter().find_map(|(place, _)| self.reader_by_content(reader, place))
-                }
-                NodeKind::Union | NodeKind::DropUpdateBefore => behind(),
-                NodeKind::WindowTable(table) if table.window.time_column == column => Some("a window".into()),
-                NodeKind::WindowTable(_) => behind(),
-                NodeKind::GroupAggregate(group) => {
-                    let calls = group.calls.iter().any(|call| call.arguments.contains(&column));
-                    (calls || group.keys.contains(&column)).then(|| "an aggregate".into())
-                }
-                NodeKind::WindowAggregate(group) => {
-                    let calls = group.calls.iter().any(|call| call.arguments.contains(&column));
-                    (calls || group.keys.contains(&column)).then(|| "a window aggregate".into())
-                }
-                NodeKind::ChangelogNormalize(normalize) if normalize.keys.contains(&column) => {
-                    Some("the key of a changelog".into())
-                }
-                NodeKind::ChangelogNormalize(_) => behind(),
-                NodeKind::Sink(sink) if sink.table == RESULT_NAME => None,
-                NodeKind::Sink(sink) if sink.primary_key.contains(&column) => {
-                    Some(format!("the primary key of table {}", sink.table))
-                }
-                NodeKind::Sink(sink) if sink.primary_key.is_empty() => {
-                    Some(format!("table {}, which has no primary key,", sink.table))
-                }
-                NodeKind::Sink(_) | NodeKind::Scan(_) | NodeKind::Values(_) => None,
-            }
+    fn reader_by_content(&self, read: NodeId, column: usize) -> Option<String> {
+        self.readers[read].iter().find_map(|&reader| {
+            let node = &self.nodes[reader];
+            let inputs: Vec<&Output> = node.inputs.iter().map(|edge| &self.nodes[edge.node].output).collect();
+            let shape = Shape { node, inputs };
+            let edges = node.inputs.iter().enumerate().filter(|(_, edge)| edge.node == read);
+            edges.into_iter().find_map(|(input, _)| match rules(&node.kind).use_of(&shape, input, column) {
+                Use::Content(reader) => Some(reader),
+                Use::Passed(columns) => columns.into_iter().find_map(|place| self.reader_by_content(reader, place)),
+            })
         })
     }
 }

@@ -8,6 +8,7 @@ pub mod codes;
 pub mod determinism;
 
 use crate::lower::builder::{Draft, short_hash};
+use crate::operators::{Shape, rules, rules_mut};
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output};
 use base::{ChangelogMode, RowKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,76 +22,48 @@ pub struct Demand {
     pub update_before: bool,
 }
 
-/// The kinds that every node gives if all its readers need `-U`.
-pub fn natural_modes(drafts: &[Draft]) -> Vec<ChangelogMode> {
-    modes(drafts, &vec![true; drafts.len()])
+/// A draft with the outputs of its inputs.
+fn shape(drafts: &[Draft], index: NodeId) -> Shape<'_> {
+    let node = &drafts[index].node;
+    Shape { node, inputs: node.inputs.iter().map(|edge| &drafts[edge.node].node.output).collect() }
+}
+
+/// The kinds that a node gives if all its readers need `-U`; those of its inputs are set already.
+pub fn natural_mode(drafts: &[Draft], node: &Node) -> ChangelogMode {
+    let inputs: Vec<&Output> = node.inputs.iter().map(|edge| &drafts[edge.node].node.output).collect();
+    let modes: Vec<ChangelogMode> = inputs.iter().map(|output| output.changelog).collect();
+    rules(&node.kind).changelog(&Shape { node, inputs }, &modes)
 }
 
 fn modes(drafts: &[Draft], update_before: &[bool]) -> Vec<ChangelogMode> {
     let mut modes: Vec<ChangelogMode> = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts.iter().enumerate() {
-        let input = draft.node.inputs.iter().map(|edge| modes[edge.node]).reduce(ChangelogMode::union);
-        let input = input.unwrap_or(ChangelogMode::APPEND);
-        let wanted = |mode: ChangelogMode| match update_before[index] {
-            true => mode,
-            false => mode.without(RowKind::UpdateBefore),
-        };
-        modes.push(match &draft.node.kind {
-            NodeKind::Scan(_) => draft.node.output.changelog,
-            NodeKind::Values(_) | NodeKind::WindowAggregate(_) => ChangelogMode::APPEND,
-            NodeKind::GroupAggregate(_) if input.is_append_only() => {
-                wanted(ChangelogMode::ALL.without(RowKind::Delete))
-            }
-            NodeKind::GroupAggregate(_) | NodeKind::ChangelogNormalize(_) => wanted(ChangelogMode::ALL),
-            NodeKind::DropUpdateBefore => input.without(RowKind::UpdateBefore),
-            NodeKind::Calc(_) | NodeKind::Union | NodeKind::WindowTable(_) | NodeKind::Sink(_) => input,
-        });
+        let inputs: Vec<ChangelogMode> = draft.node.inputs.iter().map(|edge| modes[edge.node]).collect();
+        let rules = rules(&draft.node.kind);
+        let mode = rules.changelog(&shape(drafts, index), &inputs);
+        let leaves_out = rules.makes_updates() && !update_before[index];
+        modes.push(if leaves_out { mode.without(RowKind::UpdateBefore) } else { mode });
     }
     modes
 }
 
-/// Whether an operator needs the `-U` rows of its input, given whether its own readers do.
-fn needs_update_before(kind: &NodeKind, readers_do: bool) -> bool {
-    match kind {
-        NodeKind::Scan(_) | NodeKind::Values(_) => false,
-        // A row that an update moves out of the filter is known by its `-U` only.
-        NodeKind::Calc(calc) => readers_do || calc.condition.is_some(),
-        // A row that an update moves into another window is, too.
-        NodeKind::WindowTable(_) => true,
-        NodeKind::GroupAggregate(_) | NodeKind::WindowAggregate(_) => true,
-        NodeKind::ChangelogNormalize(_) | NodeKind::DropUpdateBefore => false,
-        NodeKind::Union | NodeKind::Sink(_) => readers_do,
-    }
-}
-
 /// The operator that makes a plan update its rows: the one nearest to `node`.
-pub fn updating_node(drafts: &[Draft], modes: &[ChangelogMode], node: NodeId) -> Option<NodeId> {
+pub fn updating_node(drafts: &[Draft], node: NodeId) -> Option<NodeId> {
     let mut node = node;
     loop {
         let draft = &drafts[node].node;
-        if matches!(draft.kind, NodeKind::Scan(_) | NodeKind::GroupAggregate(_) | NodeKind::ChangelogNormalize(_)) {
+        if rules(&draft.kind).makes_updates() || matches!(draft.kind, NodeKind::Scan(_)) {
             return Some(node);
         }
-        node = draft.inputs.iter().find(|edge| !modes[edge.node].is_append_only())?.node;
+        node = draft.inputs.iter().find(|edge| !drafts[edge.node].node.output.changelog.is_append_only())?.node;
     }
 }
 
 /// [`updating_node`] for messages.
-pub fn updating_operator(drafts: &[Draft], modes: &[ChangelogMode], node: NodeId) -> String {
-    let Some(node) = updating_node(drafts, modes, node) else { return "the query".into() };
-    let draft = &drafts[node].node;
-    match &draft.kind {
-        NodeKind::Scan(scan) => format!("the scan of table {}", scan.table),
-        NodeKind::GroupAggregate(group) => {
-            let input = draft.inputs.first().map(|edge| drafts[edge.node].node.output.row.fields());
-            let name = |key: &usize| input.and_then(|fields| fields.get(*key)).map_or("?", |field| &field.name);
-            let keys: Vec<&str> = group.keys.iter().map(name).collect();
-            match keys.as_slice() {
-                [] => "the aggregate over all rows".into(),
-                keys => format!("GROUP BY {}", keys.join(", ")),
-            }
-        }
-        _ => "the changelog of the source".into(),
+pub fn updating_operator(drafts: &[Draft], node: NodeId) -> String {
+    match updating_node(drafts, node) {
+        Some(node) => rules(&drafts[node].node.kind).as_cause(&shape(drafts, node)),
+        None => "the query".into(),
     }
 }
 
@@ -101,23 +74,19 @@ pub fn infer(drafts: &mut Vec<Draft>, demands: &[Demand]) -> Vec<NodeId> {
         needed[demand.node] |= demand.update_before;
     }
     for index in (0..drafts.len()).rev() {
-        let needs = needs_update_before(&drafts[index].node.kind, needed[index]);
-        let inputs: Vec<NodeId> = drafts[index].node.inputs.iter().map(|edge| edge.node).collect();
-        for input in inputs {
-            needed[input] |= needs;
+        let shape = shape(drafts, index);
+        let rules = rules(&shape.node.kind);
+        for (input, edge) in shape.node.inputs.iter().enumerate() {
+            needed[edge.node] |= rules.needs_update_before(&shape, input, needed[index]);
         }
     }
     let ends = without_needless_normalize(drafts, &mut needed, demands);
     let modes = modes(drafts, &needed);
     for (draft, mode) in drafts.iter_mut().zip(&modes) {
         draft.node.output.changelog = *mode;
-        let input = draft.node.inputs.iter().map(|edge| modes[edge.node]).reduce(ChangelogMode::union);
-        let retract =
-            input.is_some_and(|input| input.contains(RowKind::UpdateBefore) || input.contains(RowKind::Delete));
-        match &mut draft.node.kind {
-            NodeKind::GroupAggregate(group) => group.calls.iter_mut().for_each(|call| call.options.retract = retract),
-            NodeKind::WindowAggregate(group) => group.calls.iter_mut().for_each(|call| call.options.retract = retract),
-            _ => {}
+        let inputs: Vec<ChangelogMode> = draft.node.inputs.iter().map(|edge| modes[edge.node]).collect();
+        if let Some(rules) = rules_mut(&mut draft.node.kind) {
+            rules.set_inputs(&inputs);
         }
     }
     let lone = lone_update_before(drafts, &modes);
@@ -130,23 +99,12 @@ pub fn infer(drafts: &mut Vec<Draft>, demands: &[Demand]) -> Vec<NodeId> {
         .collect()
 }
 
-/// Nodes that can give a `-U` without its `+U`: a filter lets a row leave that way, and only its `-U` says so.
+/// Nodes that can give a `-U` without its `+U`.
 fn lone_update_before(drafts: &[Draft], modes: &[ChangelogMode]) -> Vec<bool> {
     let mut lone = vec![false; drafts.len()];
     for (index, draft) in drafts.iter().enumerate() {
         let inherited = draft.node.inputs.iter().any(|edge| lone[edge.node]);
-        lone[index] = match &draft.node.kind {
-            NodeKind::Calc(calc) => {
-                inherited || (calc.condition.is_some() && modes[index].contains(RowKind::UpdateBefore))
-            }
-            NodeKind::Union | NodeKind::WindowTable(_) | NodeKind::Sink(_) => inherited,
-            NodeKind::Scan(_)
-            | NodeKind::Values(_)
-            | NodeKind::GroupAggregate(_)
-            | NodeKind::WindowAggregate(_)
-            | NodeKind::ChangelogNormalize(_)
-            | NodeKind::DropUpdateBefore => false,
-        };
+        lone[index] = rules(&draft.node.kind).gives_lone_update_before(inherited, modes[index]);
     }
     lone
 }

@@ -1,6 +1,6 @@
 //! PLAN_ADVICE: what a plan could do better, and what would have to be written for it.
 
-use super::{column_names, pick};
+use crate::operators::{column_names, pick};
 use base::RowKind;
 use base::plan::{NodeKind, StreamPlan};
 use std::collections::BTreeSet;

@@ -4,6 +4,7 @@
 use super::LowerContext;
 use super::scan::Reads;
 use super::snapshot_filter::Operation;
+use crate::changelog;
 use crate::expression::{self, Compiled, Tree};
 use base::changelog::ChangelogMode;
 use base::expression::HiddenColumn;
@@ -129,7 +130,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a node, or finds the one that is the same already. `shared` says whether it may be found.
-    pub fn push(&mut self, draft: Draft, shared: bool) -> NodeId {
+    ///
+    /// Its output gets the row kinds that it has if all its readers need `-U`.
+    pub fn push(&mut self, mut draft: Draft, shared: bool) -> NodeId {
+        draft.node.output.changelog = changelog::natural_mode(&self.drafts, &draft.node);
         let names: Vec<&str> = draft.node.output.row.fields().iter().map(|field| field.name.as_str()).collect();
         let inputs: Vec<String> =
             draft.node.inputs.iter().map(|edge| format!("{} {:?}", edge.node, edge.distribution)).collect();

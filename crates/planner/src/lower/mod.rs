@@ -76,10 +76,9 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
         sinks.push(builder.sink(query)?);
     }
     let mut warnings = std::mem::take(&mut builder.warnings);
-    let natural = changelog::natural_modes(&builder.drafts);
     let mut demands = Vec::with_capacity(sinks.len());
     for sink in &sinks {
-        demands.push(builder.demand(sink, &natural, &mut warnings)?);
+        demands.push(builder.demand(sink, &mut warnings)?);
     }
     let mut drafts = std::mem::take(&mut builder.drafts);
     let ends = changelog::infer(&mut drafts, &demands);

@@ -253,6 +253,7 @@ impl Builder<'_> {
                 digest: format!("ChangelogNormalize({text}, input={})", below.rows),
                 kind: NodeKind::ChangelogNormalize(ChangelogNormalize {
                     keys: keys.clone(),
+                    condition: None,
                     state_ttl: self.context.config.state_ttl,
                 }),
                 inputs: vec![Edge { node: input, distribution: Distribution::Hash(keys.clone()) }],

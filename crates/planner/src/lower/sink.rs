@@ -11,7 +11,7 @@ use crate::expression::{self, Tree};
 use arrow::array::Array;
 use base::connector::{Guarantee, SinkDescription, SinkInput};
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, NotNullEnforcer, Output, Sink};
-use base::{ChangelogMode, Error, Field, Result, RowType};
+use base::{Error, Field, Result, RowType};
 use std::sync::Arc;
 
 /// The name of the sink of a SELECT.
@@ -122,25 +122,26 @@ impl Builder<'_> {
     ///
     /// # Errors
     /// Changes that it cannot take.
-    pub fn demand(&self, sink: &SinkDraft, modes: &[ChangelogMode], warnings: &mut Vec<Error>) -> Result<Demand> {
+    pub fn demand(&self, sink: &SinkDraft, warnings: &mut Vec<Error>) -> Result<Demand> {
         let node = sink.node;
         let Target::Table(target) = &sink.target else {
             return Ok(Demand { node, update_before: true });
         };
         let TableTarget { table, description, columns, primary_key, relation } = target.as_ref();
         let name = table_name(&table.definition.path);
-        let appends = modes[node].is_append_only();
+        let mode = self.output(node).changelog;
+        let appends = mode.is_append_only();
         match description.input {
             SinkInput::Any => return Ok(Demand { node, update_before: true }),
             SinkInput::Append if appends => return Ok(Demand { node, update_before: true }),
             SinkInput::Append => {
-                let operator = changelog::updating_operator(&self.drafts, modes, node);
+                let operator = changelog::updating_operator(&self.drafts, node);
                 return Err(Error::new(
                     &own::APPEND_ONLY_SINK,
                     &[
                         ("table", &name),
                         ("operator", &operator),
-                        ("changelog", &modes[node]),
+                        ("changelog", &mode),
                         ("connector", &table.factory.name()),
                     ],
                 ));
@@ -164,7 +165,7 @@ impl Builder<'_> {
         }
         let sink_key = column_list(primary_key);
         let inner = inner_key(keys, primary_key);
-        let updating = changelog::updating_node(&self.drafts, modes, node).map(|node| &self.drafts[node].node.kind);
+        let updating = changelog::updating_node(&self.drafts, node).map(|node| &self.drafts[node].node.kind);
         match (inner, keys.first()) {
             // A row of the source that moves to another key is a row that moves: nobody expects it to stay.
             (Some(_), _) if !matches!(updating, Some(NodeKind::GroupAggregate(_))) => {}

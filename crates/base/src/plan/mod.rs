@@ -4,6 +4,10 @@
 //! without its other half does not compile. Nothing in it is serialised: after a restart the SQL is planned again and the
 //! nodes are compared with the checkpoint by [`Node::operator_id`] and [`Node::digest`].
 
+mod relational;
+
+pub use relational::*;
+
 use crate::changelog::ChangelogMode;
 use crate::config::JobConfig;
 use crate::connector::{Guarantee, SinkProvider, SourceProvider};
@@ -95,6 +99,26 @@ pub enum NodeKind {
     ChangelogNormalize(ChangelogNormalize),
     /// Leaves out `-U` rows that nobody behind needs.
     DropUpdateBefore,
+    /// A join of two changelogs.
+    Join(Join),
+    /// Top-N, ORDER BY .. LIMIT, LIMIT.
+    Rank(Rank),
+    /// The first or last row per key by time.
+    Deduplicate(Deduplicate),
+    /// ORDER BY a time attribute.
+    TemporalSort(TemporalSort),
+    /// OVER windows.
+    OverAggregate(OverAggregate),
+    /// Grouping sets.
+    Expand(Expand),
+    /// UNNEST.
+    Unnest(Unnest),
+    /// Rows as often as a column says.
+    Replicate(Replicate),
+    /// The last row per sink key.
+    UpsertMaterialize(UpsertMaterialize),
+    /// The first phase of GROUP BY.
+    LocalAggregate(LocalAggregate),
     /// Writes a table.
     Sink(Sink),
 }
@@ -263,6 +287,8 @@ pub struct WindowAggregate {
 pub struct ChangelogNormalize {
     /// The primary key columns.
     pub keys: Vec<usize>,
+    /// A row that is not true here counts as deleted.
+    pub condition: Option<Arc<dyn Expression>>,
     /// Rows not written for this long are dropped.
     pub state_ttl: Option<Duration>,
 }
