@@ -115,7 +115,8 @@ fn without_needless_normalize(drafts: &mut Vec<Draft>, needed: &mut Vec<bool>, d
     let mut kept = Vec::with_capacity(drafts.len());
     let mut kept_needed = Vec::with_capacity(drafts.len());
     for (index, mut draft) in std::mem::take(drafts).into_iter().enumerate() {
-        let needless = matches!(draft.node.kind, NodeKind::ChangelogNormalize(_)) && !needed[index];
+        let needless = !needed[index]
+            && matches!(&draft.node.kind, NodeKind::ChangelogNormalize(normalize) if normalize.condition.is_none());
         for edge in &mut draft.node.inputs {
             edge.node = places[edge.node];
         }

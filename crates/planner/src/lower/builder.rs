@@ -206,6 +206,7 @@ impl<'a> Builder<'a> {
     /// A node that gives exactly the relation's rows and columns.
     pub fn node(&mut self, mut relation: Relation) -> Result<NodeId> {
         self.settle_window(&mut relation)?;
+        self.filter_normalized(&mut relation);
         if relation.projection.is_empty() {
             // Rows must have a column to be counted by.
             let (tree, field) = match self.fields(relation.node).first() {

@@ -121,7 +121,7 @@ impl Builder<'_> {
         }
         let keys: Vec<usize> =
             table.primary_key().iter().filter_map(|key| output.iter().position(|column| column == key)).collect();
-        Ok((self.normalize(node, keys), output))
+        Ok((self.normalize(node, keys, &[]), output))
     }
 
     fn scan_draft(
@@ -242,18 +242,25 @@ impl Builder<'_> {
         Ok(Some(WatermarkStrategy { column: place(*column)?, expression: Arc::new(expression), sql }))
     }
 
-    fn normalize(&mut self, input: NodeId, keys: Vec<usize>) -> NodeId {
+    /// Makes a full changelog of keyed changes, of the rows for which `conditions` hold.
+    fn normalize(&mut self, input: NodeId, keys: Vec<usize>, conditions: &[Tree]) -> NodeId {
         let below = self.identity(input).clone();
         let names: Vec<&str> = keys.iter().map(|&key| below.columns[key].as_str()).collect();
-        let text = format!("keys=[{}]", names.join(", "));
+        let condition = self.compile_calc(conditions, &[], self.fields(input), &below.columns).condition;
+        let (mut text, mut rows) = (format!("keys=[{}]", names.join(", ")), below.rows.clone());
+        if let Some(condition) = &condition {
+            text.push_str(&format!(", where {}", condition.digest()));
+            rows = short_hash(&format!("{rows} where {}", condition.digest()));
+        }
+        let anchor = format!("normalize-{}", short_hash(&format!("{text} {}", below.anchor)));
         let draft = Draft {
             spread: Some(keys.clone()),
             node: Node {
-                operator_id: format!("normalize-{}", short_hash(&format!("{text} {}", below.anchor))),
+                operator_id: anchor.clone(),
                 digest: format!("ChangelogNormalize({text}, input={})", below.rows),
                 kind: NodeKind::ChangelogNormalize(ChangelogNormalize {
                     keys: keys.clone(),
-                    condition: None,
+                    condition,
                     state_ttl: self.context.config.state_ttl,
                 }),
                 inputs: vec![Edge { node: input, distribution: Distribution::Hash(keys.clone()) }],
@@ -263,9 +270,24 @@ impl Builder<'_> {
                     upsert_keys: vec![keys],
                 },
             },
-            identity: Identity { anchor: format!("normalize-{}", below.anchor), ..below },
+            identity: Identity { rows, columns: below.columns, anchor },
         };
         self.push(draft, true)
+    }
+
+    /// Lets the normalisation that a relation reads keep only the rows that pass its filter: a row that enters or leaves
+    /// it is then an insert or a delete, and needs no old row.
+    pub fn filter_normalized(&mut self, relation: &mut Relation) {
+        let node = &self.drafts[relation.node].node;
+        let NodeKind::ChangelogNormalize(normalize) = &node.kind else { return };
+        let pushed = |condition: &Tree| condition.hidden().is_empty() && condition.is_deterministic();
+        if normalize.condition.is_some() || relation.conditions.is_empty() || !relation.conditions.iter().all(pushed) {
+            return;
+        }
+        let Some(input) = node.inputs.first().map(|edge| edge.node) else { return };
+        let keys = normalize.keys.clone();
+        let conditions = std::mem::take(&mut relation.conditions);
+        relation.node = self.normalize(input, keys, &conditions);
     }
 }
 

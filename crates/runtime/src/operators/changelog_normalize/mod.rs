@@ -4,15 +4,17 @@ use super::EXPIRE_SCAN_MAX;
 use super::output::{Changes, OutputQueue, record_batch};
 use super::touched::Touched;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
-use arrow::array::{ArrayRef, UInt32Array, new_empty_array};
+use arrow::array::{ArrayRef, AsArray, UInt32Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::FieldRef;
 use base::connector::Instance;
+use base::function::is_selected;
 use base::key::groups_of_instance;
 use base::plan::{ChangelogNormalize, Output};
-use base::{ChangelogBatch, Result, RowKind};
+use base::{ChangelogBatch, Expression, Result, RowKind};
 use state::{EncodedRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowStore, Scope, Slots};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The table's name in snapshots.
 const TABLE: &str = "rows";
@@ -21,6 +23,7 @@ const TABLE: &str = "rows";
 ///
 /// * input: keyed changes. `+I` and `+U` set the row of a key, `-D` and `-U` remove it, whatever they say about the
 ///   other columns
+/// * a row that does not meet the condition, if there is one, removes the row of its key as a `-D` does
 /// * output: `+I` for a new key, `-U`/`+U` for other content (`-U` only if a reader wants it), `-D` with the last
 ///   content. Repeats and deletes of unknown keys give nothing; with a TTL, repeats are given on. A batch gives at
 ///   most one change per key, in the order in which it touches them first
@@ -32,6 +35,7 @@ pub struct ChangelogNormalizeOperator {
     keys: Vec<usize>,
     /// The columns that are not key columns.
     rest: Vec<usize>,
+    condition: Option<Arc<dyn Expression>>,
     with_before: bool,
     with_unchanged: bool,
     output_row: base::types::RowType,
@@ -59,6 +63,7 @@ impl ChangelogNormalizeOperator {
         Ok(ChangelogNormalizeOperator {
             keys: node.keys.clone(),
             rest,
+            condition: node.condition.clone(),
             with_before: output.changelog.contains(RowKind::UpdateBefore),
             with_unchanged: ttl_ms.is_some(),
             output_row: output.row.clone(),
@@ -72,7 +77,9 @@ impl ChangelogNormalizeOperator {
         })
     }
 
-    fn fold(&mut self, batch: &ChangelogBatch) {
+    fn fold(&mut self, batch: &ChangelogBatch) -> Result<()> {
+        let wanted = self.condition.as_ref().map(|condition| condition.evaluate(batch.records())).transpose()?;
+        let wanted = wanted.as_ref().map(|mask| mask.as_boolean());
         self.touched.start(self.table.slots_len());
         self.last_rows.clear();
         for (row, &slot) in self.slots.rows.iter().enumerate() {
@@ -80,8 +87,10 @@ impl ChangelogNormalizeOperator {
             if first {
                 self.last_rows.push(None);
             }
-            self.last_rows[position] = batch.kind(row).is_addition().then_some(row as u32);
+            let stays = batch.kind(row).is_addition() && is_selected(wanted, row);
+            self.last_rows[position] = stays.then_some(row as u32);
         }
+        Ok(())
     }
 
     /// The changes of the touched keys, and the slots whose old rows they show, in order.
@@ -173,7 +182,7 @@ impl Operator for ChangelogNormalizeOperator {
         let key_batch = KeyBatch { columns: &keys, namespaces: None, rows: batch.num_rows() };
         self.table.lookup_or_insert(key_batch, &mut self.slots)?;
         let encoded = self.rows.encode(&columns(&self.rest))?;
-        self.fold(&batch);
+        self.fold(&batch)?;
         let (changes, shown) = self.changes(&encoded, now_ms);
         self.emit(&batch, changes, &shown)?;
         self.write(&encoded, now_ms)
