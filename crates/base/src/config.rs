@@ -115,8 +115,8 @@ pub const RUNTIME_MODE: SessionOption = used(
     "execution.runtime-mode",
     OptionKind::OneOf(&["streaming", "batch", "automatic"]),
     Some("streaming"),
-    "streaming; batch is refused until it is built",
-    "streaming；batch 尚未实现，会被拒绝",
+    "batch reads bounded tables to their end and gives the final result once; automatic: batch if all tables end",
+    "batch 读完有界表后一次性给出最终结果；automatic：所有表都有终点时为 batch",
 );
 /// `table.exec.sink.not-null-enforcer`.
 pub const NOT_NULL_ENFORCER: SessionOption = used(
@@ -126,6 +126,15 @@ pub const NOT_NULL_ENFORCER: SessionOption = used(
     "what happens to a row with NULL in a NOT NULL column of the sink",
     "sink 的 NOT NULL 列出现 NULL 时的处理方式",
 );
+/// `table.exec.sink.upsert-materialize`.
+pub const UPSERT_MATERIALIZE: SessionOption = used(
+    "table.exec.sink.upsert-materialize",
+    OptionKind::OneOf(&["AUTO", "NONE", "FORCE"]),
+    Some("AUTO"),
+    "whether all rows of a sink key are kept, so that the one before returns when the last one goes; AUTO: where the key of \
+     the query is no part of it",
+    "是否保留同一 sink 主键的全部行，以便最后一行被撤回时恢复前一行；AUTO：仅当查询的键不在 sink 主键之内",
+);
 /// `table.optimizer.non-deterministic-update.strategy`.
 pub const NON_DETERMINISTIC_UPDATES: SessionOption = used(
     "table.optimizer.non-deterministic-update.strategy",
@@ -133,6 +142,30 @@ pub const NON_DETERMINISTIC_UPDATES: SessionOption = used(
     Some("IGNORE"),
     "whether a value that changes when an old row is computed again is an error (TRY_RESOLVE) or a warning",
     "旧行重算会变化的值：TRY_RESOLVE 报错，IGNORE 只警告",
+);
+/// `table.optimizer.agg-phase-strategy`.
+pub const AGGREGATE_PHASES: SessionOption = used(
+    "table.optimizer.agg-phase-strategy",
+    OptionKind::OneOf(&["AUTO", "ONE_PHASE", "TWO_PHASE"]),
+    Some("AUTO"),
+    "whether GROUP BY aggregates a batch before rows are spread by key; AUTO: where it is cheap. Results are the same",
+    "GROUP BY 是否在按 key 分发之前先在批内聚合；AUTO：在代价低时启用。结果相同",
+);
+/// `table.optimizer.distinct-agg.split.enabled`.
+pub const SPLIT_DISTINCT: SessionOption = used(
+    "table.optimizer.distinct-agg.split.enabled",
+    OptionKind::Boolean,
+    Some("false"),
+    "whether COUNT(DISTINCT x) is counted in parts by a hash of x first, so that one large group uses all instances",
+    "COUNT(DISTINCT x) 是否先按 x 的哈希分桶计数，使单个大分组也能用到所有实例",
+);
+/// `table.optimizer.distinct-agg.split.bucket-num`.
+pub const SPLIT_DISTINCT_BUCKETS: SessionOption = used(
+    "table.optimizer.distinct-agg.split.bucket-num",
+    OptionKind::Integer,
+    Some("1024"),
+    "the number of those parts per group",
+    "每个分组的分桶数",
 );
 /// `table.exec.legacy-cast-behaviour`.
 pub const LEGACY_CAST: SessionOption = used(
@@ -193,7 +226,11 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     DML_SYNC,
     RUNTIME_MODE,
     NOT_NULL_ENFORCER,
+    UPSERT_MATERIALIZE,
     NON_DETERMINISTIC_UPDATES,
+    AGGREGATE_PHASES,
+    SPLIT_DISTINCT,
+    SPLIT_DISTINCT_BUCKETS,
     LEGACY_CAST,
     LANGUAGE,
     BATCH_ROWS,
@@ -202,11 +239,6 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
         "table.exec.sink.type-length-enforcer",
         "CHAR and VARCHAR are cut and padded by casts",
         "CHAR 与 VARCHAR 由转换负责截断和补齐",
-    ),
-    inert(
-        "table.exec.sink.upsert-materialize",
-        "a sink whose key differs from the query's gets the old rows as deletes",
-        "主键不同的 sink 会收到旧行的删除",
     ),
     inert("table.exec.sink.keyed-shuffle", "rows of one key always meet in one writer", "同一主键的行总在同一个写入端"),
     inert(

@@ -263,6 +263,34 @@ impl<T: ArrowPrimitiveType> Values<T> {
     }
 }
 
+/// A struct column of `rows` rows.
+///
+/// # Errors
+/// A NULL in a field that is NOT NULL: the type of a function is a promise that its value can break.
+pub(crate) fn struct_column(
+    fields: Fields,
+    columns: Vec<ArrayRef>,
+    nulls: Option<NullBuffer>,
+    rows: usize,
+) -> Result<StructArray> {
+    for (field, column) in fields.iter().zip(&columns).filter(|(field, _)| !field.is_nullable()) {
+        let sql_type = || SqlType::from_arrow(field).map_or_else(|_| field.name().clone(), |found| found.to_string());
+        check_not_null(column, nulls.as_ref(), sql_type)?;
+    }
+    Ok(StructArray::try_new_with_length(fields, columns, nulls, rows)?)
+}
+
+/// Refuses a NULL in `array` where `outer` has a value.
+pub(crate) fn check_not_null(
+    array: &ArrayRef,
+    outer: Option<&NullBuffer>,
+    sql_type: impl Fn() -> String,
+) -> Result<()> {
+    let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
+    let is_hidden = outer.is_some_and(|outer| outer.contains(nulls));
+    if is_hidden { Ok(()) } else { Err(Error::new(&codes::NULL_INSIDE, &[("type", &sql_type())])) }
+}
+
 /// A constant repeated for every row; other arrays stay as they are.
 pub(crate) fn expand(array: &ArrayRef, rows: usize) -> Result<ArrayRef> {
     if array.len() == rows {

@@ -116,6 +116,23 @@ pub const MORE_THAN_ONE_ROW: ErrorCode = ErrorCode {
     },
 };
 
+/// A value that its type does not allow in a nested value.
+pub const NULL_INSIDE: ErrorCode = ErrorCode {
+    code: "HW-T018",
+    domain: Domain::Data,
+    retry: false,
+    en: Text {
+        what: "a NULL stands where {type} has NOT NULL",
+        why: "a function of NOT NULL values gave NULL, for example ELEMENT of an empty array or LPAD to a negative length",
+        fix: "give it a value with COALESCE, or make it nullable: NULLIF(x, y), or IF(condition, x, NULL)",
+    },
+    zh: Text {
+        what: "{type} 中要求 NOT NULL 的位置出现了 NULL",
+        why: "某个参数均为 NOT NULL 的函数返回了 NULL，例如对空数组使用 ELEMENT，或 LPAD 的长度为负",
+        fix: "请用 COALESCE 给出一个值，或使其可为空：NULLIF(x, y) 或 IF(condition, x, NULL)",
+    },
+};
+
 /// Every code of this crate, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &WRONG_ARGUMENTS,
@@ -126,4 +143,5 @@ pub const CODES: &[&ErrorCode] = &[
     &BAD_VALUE,
     &BAD_PATTERN,
     &MORE_THAN_ONE_ROW,
+    &NULL_INSIDE,
 ];

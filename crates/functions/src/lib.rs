@@ -20,13 +20,14 @@ mod scalar;
 mod time;
 mod types;
 
-pub use aggregate::{aggregate, aggregate_doc, aggregate_names, grouped};
+pub use aggregate::{aggregate, aggregate_doc, aggregate_names, grouped, merges_exactly};
 pub use cast::print::to_text;
 pub use cast::{CastSupport, can_cast, cast};
 pub use codes::CODES;
 pub use doc::{Category, FunctionDoc};
 pub use docs::{scalar_doc, scalar_docs};
 pub use registry::{scalar, scalar_forms, scalar_names};
+pub use time::convert::check_literal as check_instant_literal;
 pub use types::{common_type, comparison_type};
 
 #[cfg(test)]

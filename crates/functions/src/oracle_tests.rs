@@ -35,6 +35,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("9223372036854775808", "the parser rejects the literal"),
     ("TYPEOF(", "literal types are the planner's"),
     ("TIMESTAMP '2024-01-02 00:00:00' - TIMESTAMP '2024-01-01 00:00:00'", "accepted without a unit"),
+    ("TO_TIMESTAMP_LTZ('2024-01-02', 'yyyy-MM-dd', 'bad')", "the planner checks literals"),
     ("(DATE '2024-01-01', INTERVAL '1' DAY) OVERLAPS", "the planner's"),
 ];
 

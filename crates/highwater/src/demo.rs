@@ -6,7 +6,6 @@ use crate::run::{Overrides, Warned, start};
 use crate::{EXIT_OK, language, refuse, registries, script};
 use base::{Error, Result};
 use connectors::kafka::LocalBroker;
-use planner::Session;
 use std::path::Path;
 use std::sync::Arc;
 use syntax::Script;
@@ -112,7 +111,7 @@ fn run_text(name: &str, text: &str, variables: &[(&str, String)], overrides: &Ov
     let results = Arc::new(ResultSinks::default());
     results.set_mode(ResultMode::Table);
     let warned = Warned::default();
-    let mut session = Session::new(registries::environment(results.clone(), warned.warnings.clone()));
+    let mut session = registries::session(results.clone(), warned.warnings.clone());
     let planned = script::plan(&script, &mut session, language::from_environment())?;
     Ok(start(planned, &results, overrides, warned))
 }

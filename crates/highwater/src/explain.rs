@@ -6,7 +6,6 @@ use crate::results::ResultSinks;
 use crate::{EXIT_OK, language, output, refuse, registries, script};
 use base::error::Label;
 use base::{Error, Warnings};
-use planner::Session;
 use planner::explain::explain_json;
 use std::sync::Arc;
 use syntax::statement::ExplainDetail;
@@ -18,7 +17,7 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         Ok(script) => script,
         Err(error) => return refuse(&error, language),
     };
-    let mut session = Session::new(registries::environment(Arc::new(ResultSinks::default()), Warnings::default()));
+    let mut session = registries::session(Arc::new(ResultSinks::default()), Warnings::default());
     // Standard output is one document then.
     let show: fn(&str) = if args.json { |text| eprint!("{text}") } else { output::print };
     let planned = match script::plan_showing(&script, &mut session, language, show) {
@@ -36,7 +35,14 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         let jobs: Vec<serde_json::Value> = planned
             .jobs
             .iter()
-            .map(|job| serde_json::json!({ "sinks": job.job.sinks, "plan": explain_json(&job.job.plan) }))
+            .map(|job| {
+                let job = &job.job;
+                let batch: Vec<&str> = job.batch.iter().map(|query| query.plan.as_str()).collect();
+                match job.is_batch() {
+                    true => serde_json::json!({ "sinks": job.sinks, "batch": batch }),
+                    false => serde_json::json!({ "sinks": job.sinks, "plan": explain_json(&job.plan) }),
+                }
+            })
             .collect();
         output::line(&format!("{:#}", serde_json::json!({ "jobs": jobs })));
         return EXIT_OK;
@@ -57,7 +63,7 @@ pub fn explain(args: &ExplainArgs) -> u8 {
             sinks => format!("insert into {}", sinks.join(", ")),
         };
         output::line(&format!("== job {}: {what} ==", index + 1));
-        output::line(planner::explain::explain(&job.job.plan, &details).trim_end());
+        output::line(job.job.explain(&details).trim_end());
     }
     EXIT_OK
 }

@@ -2,6 +2,7 @@
 //!
 //! This crate wires what the others offer: registries, the command line, the terminal, the control socket.
 
+mod batch_results;
 mod cli;
 mod codes;
 mod control;

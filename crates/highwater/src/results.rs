@@ -1,5 +1,6 @@
 //! Where the changelog of a SELECT goes: lines on standard output, or a table that is kept up to date.
 
+use crate::batch_results::TableSink;
 use crate::table_text;
 use arrow::array::{Array, StringArray};
 use base::connector::{Committable, Instance, SinkProvider, SinkWriter};
@@ -116,6 +117,10 @@ impl ResultSinkFactory for ResultSinks {
             time_zone,
             count: Arc::default(),
         })
+    }
+
+    fn table_sink(&self, row: &RowType, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider> {
+        Arc::new(TableSink::new(row, time_zone))
     }
 }
 

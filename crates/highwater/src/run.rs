@@ -11,7 +11,6 @@ use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, 
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
 use base::{Error, Warnings};
-use planner::Session;
 use runtime::{JobHandle, RuntimeOptions, StopMode};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -62,7 +61,7 @@ pub fn run(args: &RunArgs) -> u8 {
     };
     let results = Arc::new(ResultSinks::default());
     let warned = Warned::default();
-    let mut session = Session::new(registries::environment(results.clone(), warned.warnings.clone()));
+    let mut session = registries::session(results.clone(), warned.warnings.clone());
     let planned = script::plan(&script, &mut session, language);
     let language = session.config().ok().and_then(|config| config.language).unwrap_or(language);
     let planned = match planned {

@@ -2,6 +2,7 @@
 //!
 //! A temporary object hides a permanent one of the same path, as in Flink.
 
+use crate::binder::views::BoundOnce;
 use crate::codes;
 use crate::statement_codes;
 use crate::user_functions::UserFunctions;
@@ -75,7 +76,7 @@ impl CatalogTable {
     }
 }
 
-/// A view: the text of its query, bound anew wherever it is used.
+/// A view: its query, whose meaning follows from what it reads at the time it is used.
 #[derive(Debug, Clone)]
 pub struct View {
     /// Full name.
@@ -94,6 +95,8 @@ pub struct View {
     pub temporary: bool,
     /// The catalog and database that names of the query refer to.
     pub home: (String, String),
+    /// What binding it gave.
+    pub bound: BoundOnce,
 }
 
 impl View {
@@ -135,6 +138,15 @@ impl CatalogObject {
         match self {
             CatalogObject::Table(_) => "table",
             CatalogObject::View(_) => "view",
+        }
+    }
+
+    /// Whether the other one is this very object, not only one of its name.
+    pub fn is_same(&self, other: &CatalogObject) -> bool {
+        match (self, other) {
+            (CatalogObject::Table(one), CatalogObject::Table(other)) => Arc::ptr_eq(one, other),
+            (CatalogObject::View(one), CatalogObject::View(other)) => Arc::ptr_eq(one, other),
+            _ => false,
         }
     }
 

@@ -30,6 +30,7 @@ fn a_missing_table_names_what_there_is() {
         comment: None,
         temporary: false,
         home: (DEFAULT_CATALOG.into(), DEFAULT_DATABASE.into()),
+        bound: Default::default(),
     };
     catalogs.put(&path("orders"), CatalogObject::View(Arc::new(view))).unwrap();
     let error = catalogs.object(&path("order")).unwrap_err();

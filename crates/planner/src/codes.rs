@@ -420,6 +420,40 @@ pub const WINDOW_AUXILIARY: ErrorCode = ErrorCode {
     },
 };
 
+/// GROUPING and its likes over anything but what is grouped by.
+pub const GROUPING_ARGUMENT: ErrorCode = ErrorCode {
+    code: "HW-P075",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{function} cannot be computed here: {problem}",
+        why: "it says for columns of GROUP BY whether the grouping set of a row leaves them out",
+        fix: "give it columns of GROUP BY, written as they are there",
+    },
+    zh: Text {
+        what: "此处无法计算 {function}：{problem}",
+        why: "它说明一行所属的分组集是否不含 GROUP BY 中的某些列",
+        fix: "请传入 GROUP BY 中的列，写法与 GROUP BY 中一致",
+    },
+};
+
+/// UNNEST of what is no collection.
+pub const UNNEST_TYPE: ErrorCode = ErrorCode {
+    code: "HW-P076",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "UNNEST cannot take a value of type {type} apart",
+        why: "only ARRAY, MAP and MULTISET have elements",
+        fix: "give it a column of such a type; text is split by SPLIT(text, ',') first",
+    },
+    zh: Text {
+        what: "UNNEST 无法展开类型为 {type} 的值",
+        why: "只有 ARRAY、MAP 和 MULTISET 含有元素",
+        fix: "请传入这些类型的列；文本可先用 SPLIT(文本, ',') 拆分",
+    },
+};
+
 /// Values without a common type.
 pub const NO_COMMON_TYPE: ErrorCode = ErrorCode {
     code: "HW-P045",
@@ -533,20 +567,22 @@ pub const OPTION_HINT: ErrorCode = ErrorCode {
     zh: Text { what: "提示 {hint} 未生效", why: "当前版本不读取它", fix: "" },
 };
 
-/// Batch mode is refused.
-pub const BATCH_MODE: ErrorCode = ErrorCode {
+/// A table without an end in batch mode.
+pub const UNBOUNDED_IN_BATCH: ErrorCode = ErrorCode {
     code: "HW-P054",
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "'execution.runtime-mode' = 'batch' is not built yet",
-        why: "this version runs streaming jobs; bounded sources end by themselves",
-        fix: "remove the line: a job over bounded sources ends with the same final result",
+        what: "table {table} cannot be read in batch mode: it never ends",
+        why: "a batch query gives its result when all of its input has been read, and connector '{connector}' goes on reading",
+        fix: "SET 'execution.runtime-mode' = 'streaming'; or give the table an end, for example \
+              'scan.bounded.mode' = 'latest-offset' (kafka) or 'number-of-rows' = '1000' (datagen)",
     },
     zh: Text {
-        what: "尚不支持 'execution.runtime-mode' = 'batch'",
-        why: "当前版本只运行流作业；有界数据源会自行结束",
-        fix: "请删除该行：读取有界数据源的作业会以相同的最终结果结束",
+        what: "批模式下不能读取表 {table}：它没有终点",
+        why: "批查询要读完全部输入才给出结果，而 connector '{connector}' 会一直读下去",
+        fix: "请 SET 'execution.runtime-mode' = 'streaming'；或为该表设置终点，例如 \
+              'scan.bounded.mode' = 'latest-offset'（kafka）或 'number-of-rows' = '1000'（datagen）",
     },
 };
 
@@ -632,6 +668,8 @@ pub const CODES: &[&ErrorCode] = &[
     &WINDOW_ARGUMENT,
     &WINDOW_MULTIPLE,
     &WINDOW_AUXILIARY,
+    &GROUPING_ARGUMENT,
+    &UNNEST_TYPE,
     &NO_COMMON_TYPE,
     &NOT_BOOLEAN,
     &BAD_LITERAL,
@@ -641,7 +679,7 @@ pub const CODES: &[&ErrorCode] = &[
     &EMPTY_SET,
     &ON_CONFLICT,
     &OPTION_HINT,
-    &BATCH_MODE,
+    &UNBOUNDED_IN_BATCH,
     &VIEW_CYCLE,
     &RANDOM_BOUND,
 ];

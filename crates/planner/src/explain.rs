@@ -7,6 +7,7 @@ mod advice;
 mod cost;
 mod json;
 
+use crate::batch::PreparedBatch;
 use crate::operators::{Shape, column_names, pick, rules};
 use base::plan::{Distribution, Node, NodeId, NodeKind, StreamPlan};
 use std::collections::BTreeMap;
@@ -43,6 +44,20 @@ pub fn explain(plan: &StreamPlan, details: &[ExplainDetail]) -> String {
     }
     if details.contains(&ExplainDetail::JsonExecutionPlan) {
         let _ = write!(out, "\n== execution plan ==\n{:#}\n", json::plan(plan));
+    }
+    out
+}
+
+/// The text of a batch job: the plan of each query below the name of its sink.
+pub fn batch(queries: &[PreparedBatch], sinks: &[String]) -> String {
+    let mut out = String::new();
+    for (index, query) in queries.iter().enumerate() {
+        let sink = sinks.get(index).map_or(crate::lower::sink::RESULT_NAME, String::as_str);
+        let separator = if index > 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{separator}Sink(table=[{sink}], mode=[batch])");
+        for line in query.plan.lines() {
+            let _ = writeln!(out, "   {line}");
+        }
     }
     out
 }

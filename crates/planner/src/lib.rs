@@ -5,8 +5,10 @@
 //! (`lower`) and finished with row kinds, keys and ids (`changelog`), by what is known of each kind of operator
 //! (`operators`).
 //!
-//! Invariants: DataFusion is named here only, nothing of it leaves the crate. Nothing is opened while planning.
+//! Invariants: nothing of DataFusion leaves the crate, but for batch mode ([`batch`], [`bridge`], [`nodes`]), which runs
+//! logical plans. Nothing is opened while planning.
 
+pub mod batch;
 mod binder;
 pub mod bridge;
 mod cast;
@@ -31,6 +33,7 @@ pub mod table_source;
 mod test_support;
 mod time_functions;
 mod user_functions;
+pub mod window_functions;
 
 pub use session::{Environment, Executed, JobKind, Outcome, PlannedJob, ResultSinkFactory, Session};
 
@@ -39,10 +42,13 @@ pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
     [
         codes::CODES,
         binder::codes::CODES,
+        binder::over_codes::CODES,
         statement_codes::CODES,
         table_codes::CODES,
         syntax_codes::CODES,
         lower::codes::CODES,
+        lower::rank_codes::CODES,
+        lower::over_codes::CODES,
         changelog::codes::CODES,
     ]
     .into_iter()

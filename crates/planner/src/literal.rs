@@ -86,7 +86,8 @@ impl Literal {
             field.set_metadata(metadata);
         }
         let signature = Signature::user_defined(Volatility::Immutable);
-        Arc::new(ScalarUDF::new_from_impl(Marker { literal: self, field: Arc::new(field), signature }))
+        let name = self.to_expr().schema_name().to_string();
+        Arc::new(ScalarUDF::new_from_impl(Marker { literal: self, name, field: Arc::new(field), signature }))
     }
 }
 
@@ -135,6 +136,8 @@ pub fn constant_of(field: &ArrowField) -> Option<ArrayRef> {
 #[derive(Debug)]
 struct Marker {
     literal: Literal,
+    /// The name of the plain literal as a column: it is asked for often, and is long.
+    name: String,
     field: FieldRef,
     signature: Signature,
 }
@@ -168,7 +171,7 @@ impl ScalarUDFImpl for Marker {
 
     fn schema_name(&self, _arguments: &[Expr]) -> Result<String> {
         // The name of the plain literal, so that replacing the marker changes no column name.
-        Ok(self.literal.to_expr().schema_name().to_string())
+        Ok(self.name.clone())
     }
 
     fn display_name(&self, _arguments: &[Expr]) -> Result<String> {

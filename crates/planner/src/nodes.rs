@@ -3,6 +3,10 @@
 //! Both ends live in this crate: the binder makes them, the lowering reads them back with [`as_window_table`]. A node says
 //! which columns its input must keep and which predicates may pass below it, so that the optimizer treats it rightly.
 
+pub mod expand;
+pub mod replicate;
+pub mod unnest;
+
 use crate::bridge::typed_field;
 use base::plan::WindowKind;
 use base::types::{TIME_KEY, TimeAttribute};
@@ -89,6 +93,14 @@ impl WindowTableNode {
     /// This node as a logical plan.
     pub fn into_plan(self) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: Arc::new(self) })
+    }
+}
+
+/// The column that a rule gave back, with or without another name.
+fn plain_column(expr: Expr) -> Option<Column> {
+    match expr.unalias() {
+        Expr::Column(column) => Some(column),
+        _ => None,
     }
 }
 

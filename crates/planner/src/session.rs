@@ -1,7 +1,9 @@
 //! The session: options and catalogs, and the execution of one statement after the other.
 
+use crate::batch::{BatchEngine, PreparedBatch};
 use crate::binder::positions::Positions;
 use crate::catalog::Catalogs;
+use crate::explain;
 use crate::statements;
 use crate::syntax_codes;
 use base::clock::Clock;
@@ -13,12 +15,18 @@ use base::plan::StreamPlan;
 use base::{ChangelogMode, Error, Options, Result, RowType};
 use std::fmt::Debug;
 use std::sync::Arc;
+use syntax::statement::ExplainDetail;
 use syntax::{RawStatement, Script};
 
 /// Makes the sink of a SELECT that is a statement.
 pub trait ResultSinkFactory: Send + Sync + Debug {
     /// The sink for a result of these columns and row kinds; instants are shown in `time_zone`.
     fn result_sink(&self, row: &RowType, changelog: ChangelogMode, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider>;
+
+    /// The sink for the result of a batch query: a table that is complete when it is shown.
+    fn table_sink(&self, row: &RowType, time_zone: chrono_tz::Tz) -> Arc<dyn SinkProvider> {
+        self.result_sink(row, ChangelogMode::APPEND, time_zone)
+    }
 }
 
 /// What a session is given by the program around it.
@@ -56,6 +64,23 @@ pub struct PlannedJob {
     pub sinks: Vec<String>,
     /// The columns of the result of a SELECT.
     pub row: Option<RowType>,
+    /// The queries of a batch job, one per sink; their results are the sources of the plan.
+    pub batch: Vec<PreparedBatch>,
+}
+
+impl PlannedJob {
+    /// The text of EXPLAIN.
+    pub fn explain(&self, details: &[ExplainDetail]) -> String {
+        match self.batch.as_slice() {
+            [] => explain::explain(&self.plan, details),
+            queries => explain::batch(queries, &self.sinks),
+        }
+    }
+
+    /// Whether it runs in batch mode.
+    pub fn is_batch(&self) -> bool {
+        !self.batch.is_empty()
+    }
 }
 
 /// What a statement gave.
@@ -91,12 +116,19 @@ pub struct Session {
     pub(crate) environment: Environment,
     pub(crate) catalogs: Catalogs,
     pub(crate) options: Options,
+    /// Runs the queries of batch mode; without one they are refused.
+    pub(crate) batch: Option<Arc<dyn BatchEngine>>,
 }
 
 impl Session {
     /// A session with the default catalog and no options.
     pub fn new(environment: Environment) -> Session {
-        Session { environment, catalogs: Catalogs::default(), options: Options::default() }
+        Session { environment, catalogs: Catalogs::default(), options: Options::default(), batch: None }
+    }
+
+    /// The same with batch mode.
+    pub fn with_batch(self, engine: Arc<dyn BatchEngine>) -> Session {
+        Session { batch: Some(engine), ..self }
     }
 
     /// The options that SET has set.

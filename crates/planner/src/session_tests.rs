@@ -144,7 +144,7 @@ fn options_are_checked() {
     for (sql, code) in [
         ("SET 'table.exec.state.tl' = '1 h'", "HW-P038"),
         ("SET 'table.exec.state.ttl' = 'soon'", "HW-C003"),
-        ("SET 'execution.runtime-mode' = 'batch'", "HW-P054"),
+        ("SET 'execution.runtime-mode' = 'nightly'", "HW-C003"),
         ("SET 'table.local-time-zone' = 'Nowhere/City'", "HW-C003"),
     ] {
         assert_eq!(execute(&mut session, sql).unwrap_err().code(), code, "{sql}");

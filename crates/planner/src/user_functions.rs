@@ -72,6 +72,17 @@ impl UserFunctions {
         self.system.is_empty() && self.temporary.is_empty() && self.permanent.is_empty()
     }
 
+    /// Whether the others are these very functions.
+    pub fn is_same(&self, other: &UserFunctions) -> bool {
+        fn same<K: Ord>(one: &BTreeMap<K, Arc<SqlFunction>>, other: &BTreeMap<K, Arc<SqlFunction>>) -> bool {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| one.0 == other.0 && Arc::ptr_eq(one.1, other.1))
+        }
+        same(&self.system, &other.system)
+            && same(&self.temporary, &other.temporary)
+            && same(&self.permanent, &other.permanent)
+    }
+
     /// Adds a function, replacing one of the same name and kind.
     pub fn put(&mut self, function: SqlFunction) {
         let path = key(&function.path);

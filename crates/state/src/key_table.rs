@@ -428,6 +428,21 @@ impl KeyTable {
         Ok(TableSnapshot { name: self.spec.name.to_string(), kind, rows: batch_of(columns)? })
     }
 
+    /// Rows of a store that keeps several of them per slot, as a table of their own: one row per element of `slots`,
+    /// which may repeat. [`KeyTable::restore`] reads it.
+    pub fn snapshot_rows(
+        &self,
+        name: &str,
+        slots: &[u32],
+        values: Vec<(FieldRef, ArrayRef)>,
+    ) -> Result<TableSnapshot> {
+        let groups = slots.iter().map(|&slot| u16::from(self.entries.groups[slot as usize])).collect();
+        let namespaces = slots.iter().map(|&slot| self.namespace(slot)).collect();
+        let mut columns = self.key_columns(groups, namespaces, self.keys(slots)?);
+        columns.extend(values.into_iter().map(|(field, column)| (prefixed("value.", &field), column)));
+        Ok(TableSnapshot { name: name.to_string(), kind: SnapshotKind::Full, rows: batch_of(columns)? })
+    }
+
     fn deleted_rows(&self, deleted: Removed) -> Result<RecordBatch> {
         let mut keys = Vec::new();
         for column in 0..self.spec.fields.len() {

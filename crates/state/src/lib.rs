@@ -1,8 +1,9 @@
 //! Keyed state of operators: tables of keys, values by slot, timers, and their snapshots.
 //!
 //! A [`KeyTable`] gives every key a dense slot number; values live in columns indexed by slot (accumulators, a
-//! [`RowStore`], plain vectors). [`Timers`] wake slots at a point in event time. An [`OperatorSnapshot`] holds
-//! self-described rows that say to which key group they belong, so that a job can be restored at another parallelism.
+//! [`RowStore`], [`RowChains`] for several rows per key, plain vectors). [`Timers`] wake slots at a point in event
+//! time. An [`OperatorSnapshot`] holds self-described rows that say to which key group they belong, so that a job can
+//! be restored at another parallelism.
 //!
 //! Everything is in memory. Tables already know which keys changed since the last snapshot, so that durable segments,
 //! eviction of clean keys and incremental snapshots need no change in an operator.
@@ -12,13 +13,18 @@
 pub mod codes;
 mod key_store;
 mod key_table;
+mod row_chains;
 mod row_form;
 mod row_store;
+mod sequence;
 mod slot_bytes;
 mod snapshot;
+mod sorted_rows;
 mod timers;
 
 pub use key_table::{KeyBatch, KeyTable, KeyTableSpec, Slots};
+pub use row_chains::{Added, ChainRows, RowChains, RowChainsSpec, RowIdentity};
 pub use row_store::{EncodedRows, RowStore};
 pub use snapshot::{OperatorSnapshot, Restored, Scope, SnapshotKind, TableSnapshot};
+pub use sorted_rows::{SortedBatch, SortedIdentity, SortedRows, SortedRowsSpec};
 pub use timers::Timers;

@@ -6,6 +6,7 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::FieldRef;
 use arrow::row::{RowConverter, Rows, SortField};
 use base::{Error, Result};
+use std::cmp::Ordering;
 
 /// Rows indexed by slot.
 #[derive(Debug)]
@@ -54,6 +55,16 @@ impl RowStore {
     /// Whether a slot has exactly this row.
     pub fn equals(&self, slot: u32, encoded: &EncodedRows, row: usize) -> bool {
         self.rows.get(slot) == Some(encoded.row(row))
+    }
+
+    /// The order of the row of a slot and a row of a batch: column by column, ascending, NULL first.
+    pub fn compare(&self, slot: u32, encoded: &EncodedRows, row: usize) -> Ordering {
+        self.rows.get(slot).unwrap_or_default().cmp(encoded.row(row))
+    }
+
+    /// Whether two slots have equal rows.
+    pub fn is_same(&self, left: u32, right: u32) -> bool {
+        self.rows.get(left) == self.rows.get(right)
     }
 
     /// Replaces the row of a slot.

@@ -14,6 +14,9 @@
 //! | `JSON_OBJECT(KEY k VALUE v ABSENT ON NULL)` | `JSON_OBJECT(k, v, $ON_NULL('ABSENT'))` |
 //! | `x IS JSON OBJECT` | `IS_JSON_OBJECT(x)` |
 //! | `MAP[k, v]` | `MAP(k, v)` |
+//! | `UNKNOWN` | `CAST(NULL AS $FLINK('BOOLEAN'))` |
+//! | `POSITION(a IN b FROM n)` | `LOCATE(a, b, n)` |
+//! | `CASE x WHEN 1, 2 THEN ..` | `CASE WHEN x IN (1, 2) THEN ..` |
 //! | `(a - b) DAY TO SECOND` | `$MINUS(a, b, 'DAY TO SECOND')` |
 //! | `PATTERN (..) WITHIN INTERVAL '1' HOUR` | a first `DEFINE $WITHIN AS INTERVAL '1' HOUR` |
 //! | `MERGE .. UPDATE SET *`, `INSERT *` | `UPDATE SET $ALL = $ALL`, `INSERT VALUES ($ALL)` |
@@ -22,8 +25,8 @@
 use crate::cursor::{self, eat, expect, is, word};
 use crate::types::parse_type;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    Ident, ObjectName, TrimWhereField, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, TrimWhereField, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER};
@@ -72,8 +75,12 @@ const STEPS_MIN: u64 = 20_000;
 /// Longest operand, as text, that BETWEEN SYMMETRIC may repeat: without a bound, nesting doubles the tree each time.
 const REPEATED_BYTES_MAX: usize = 1024;
 
-/// `sqlparser`'s binding strength of BETWEEN.
+/// `sqlparser`'s binding strength of BETWEEN and of the comparisons.
 const BETWEEN_PRECEDENCE: u8 = 20;
+
+/// Character sets that may be named before a string, as in `_UTF8'text'`; the text is Unicode already.
+const INTRODUCERS: [&str; 8] =
+    ["_UTF8", "_UTF16", "_UTF16LE", "_UTF16BE", "_LATIN1", "_ASCII", "_GBK", "_ISO_8859_1"];
 
 /// Binding strength of the unit after `(a - b)`: stronger than any operator.
 const UNIT_PRECEDENCE: u8 = 60;
@@ -140,7 +147,7 @@ impl Dialect for FlinkDialect {
 
     supported!(
         supports_unicode_string_literal,
-        supports_group_by_expr,
+        supports_string_escape_constant,
         supports_left_associative_joins_without_parens,
         supports_match_recognize,
         supports_filter_during_aggregation,
@@ -241,7 +248,7 @@ fn trim_place(parser: &Parser) -> Option<TrimWhereField> {
 
 /// Expressions that begin with a word of Flink's own.
 fn prefix(parser: &mut Parser) -> Hook {
-    let Some(first) = word(parser, 0) else { return Ok(None) };
+    let Some(first) = word(parser, 0) else { return empty_set(parser) };
     let next = &parser.peek_nth_token_ref(1).token;
     let parenthesis = *next == Token::LParen;
     match first.as_str() {
@@ -288,12 +295,114 @@ fn prefix(parser: &mut Parser) -> Hook {
             parser.expect_token(&Token::RBracket)?;
             Ok(Some(function_call(&first, elements)))
         }
+        "UNKNOWN" if !parenthesis && *next != Token::Period => {
+            parser.advance_token();
+            let boolean = vec!["BOOLEAN".to_string()];
+            let data_type = DataType::Custom(ObjectName::from(vec![Ident::new(FLINK_TYPE)]), boolean);
+            let null = Box::new(Expr::Value(Value::Null.into()));
+            Ok(Some(Expr::Cast { kind: CastKind::Cast, expr: null, data_type, array: false, format: None }))
+        }
+        "GROUPING" if is(parser, 1, "SETS") => {
+            parser.advance_token();
+            grouping(parser).map(|sets| Some(Expr::GroupingSets(sets)))
+        }
+        "CUBE" if parenthesis => grouping(parser).map(|sets| Some(Expr::Cube(sets))),
+        "ROLLUP" if parenthesis => grouping(parser).map(|sets| Some(Expr::Rollup(sets))),
+        "POSITION" if parenthesis => parser.maybe_parse(position),
+        "CASE" if !is(parser, 1, "WHEN") => simple_case(parser).map(Some),
+        introducer if INTRODUCERS.contains(&introducer) && matches!(next, Token::SingleQuotedString(_)) => {
+            parser.advance_token();
+            cursor::string(parser).map(|text| Some(string_literal(text)))
+        }
         "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" if parenthesis => json_path_function(parser, &first).map(Some),
         "JSON_OBJECT" | "JSON_OBJECTAGG" | "JSON_ARRAY" | "JSON_ARRAYAGG" if parenthesis => {
             json_constructor(parser, &first).map(Some)
         }
         _ => Ok(None),
     }
+}
+
+/// `()`, the grouping set without columns.
+fn empty_set(parser: &mut Parser) -> Hook {
+    let is_empty = [Token::LParen, Token::RParen];
+    if (0..2).any(|index| parser.peek_nth_token_ref(index).token != is_empty[index]) {
+        return Ok(None);
+    }
+    parser.advance_token();
+    parser.advance_token();
+    Ok(Some(Expr::Tuple(Vec::new())))
+}
+
+/// What stands in parentheses behind GROUPING SETS, CUBE and ROLLUP: columns, or lists of them. sqlparser knows these forms, but
+/// wants a list where Flink takes a column too, and none of them inside another.
+fn grouping(parser: &mut Parser) -> Result<Vec<Vec<Expr>>, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let sets = parser.parse_comma_separated(|parser| {
+        Ok(match parser.parse_expr()? {
+            Expr::Tuple(columns) => columns,
+            Expr::Nested(column) => vec![*column],
+            column => vec![column],
+        })
+    })?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(sets)
+}
+
+/// `POSITION(a IN b [FROM n])`; counting from the start needs no argument.
+fn position(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    let wanted = parser.parse_subexpr(BETWEEN_PRECEDENCE)?;
+    expect(parser, &["IN"])?;
+    let text = parser.parse_expr()?;
+    let from = if eat(parser, &["FROM"]) { Some(parser.parse_expr()?) } else { None };
+    parser.expect_token(&Token::RParen)?;
+    Ok(match from {
+        None => Expr::Position { expr: Box::new(wanted), r#in: Box::new(text) },
+        Some(from) => function_call("LOCATE", vec![wanted, text, from]),
+    })
+}
+
+/// `CASE x WHEN a THEN .. WHEN b, c THEN ..`. A list makes it `CASE WHEN x = a THEN .. WHEN x IN (b, c) THEN ..`.
+fn simple_case(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let case_token = parser.next_token();
+    let start = parser.peek_token();
+    let operand = parser.parse_expr()?;
+    let mut branches: Vec<(Vec<Expr>, Expr)> = Vec::new();
+    loop {
+        if branches.is_empty() {
+            expect(parser, &["WHEN"])?;
+        } else if !eat(parser, &["WHEN"]) {
+            break;
+        }
+        let values = parser.parse_comma_separated(Parser::parse_expr)?;
+        expect(parser, &["THEN"])?;
+        branches.push((values, parser.parse_expr()?));
+    }
+    let else_result = if eat(parser, &["ELSE"]) { Some(Box::new(parser.parse_expr()?)) } else { None };
+    let end_token = parser.expect_keyword(Keyword::END)?;
+    let is_list = branches.iter().any(|(values, _)| values.len() > 1);
+    if is_list && operand.to_string().len() > REPEATED_BYTES_MAX {
+        return parser.expected("a short operand of CASE with lists", start);
+    }
+    let condition = |mut values: Vec<Expr>| match (is_list, values.len()) {
+        (true, 1) => {
+            let (left, right) = (Box::new(operand.clone()), Box::new(values.remove(0)));
+            Expr::BinaryOp { left, op: BinaryOperator::Eq, right }
+        }
+        (true, _) => Expr::InList { expr: Box::new(operand.clone()), list: values, negated: false },
+        (false, _) => values.remove(0),
+    };
+    let conditions =
+        branches.into_iter().map(|(values, result)| CaseWhen { condition: condition(values), result }).collect();
+    Ok(Expr::Case {
+        case_token: case_token.into(),
+        end_token: end_token.into(),
+        operand: (!is_list).then(|| Box::new(operand)),
+        conditions,
+        else_result,
+    })
 }
 
 /// A possibly qualified name as an expression.
@@ -443,8 +552,16 @@ fn json_on_null(parser: &mut Parser) -> Option<&'static str> {
     ["NULL", "ABSENT"].into_iter().find(|rule| eat(parser, &[rule, "ON", "NULL"]))
 }
 
-/// `IS [NOT] JSON ..` and `[NOT] BETWEEN [A]SYMMETRIC`.
+/// `IS [NOT] JSON ..`, `IS [NOT] DISTINCT FROM` and `[NOT] BETWEEN [A]SYMMETRIC`.
 fn infix(parser: &mut Parser, left: &Expr) -> Hook {
+    // Taken here, because sqlparser takes all that follows for the right side, even after AND.
+    for (words, negated) in [(&["IS", "DISTINCT", "FROM"][..], false), (&["IS", "NOT", "DISTINCT", "FROM"], true)] {
+        if eat(parser, words) {
+            let (left, right) = (Box::new(left.clone()), Box::new(parser.parse_subexpr(BETWEEN_PRECEDENCE)?));
+            let test = if negated { Expr::IsNotDistinctFrom } else { Expr::IsDistinctFrom };
+            return Ok(Some(test(left, right)));
+        }
+    }
     if is(parser, 0, "IS") && (is(parser, 1, "JSON") || is(parser, 1, "NOT") && is(parser, 2, "JSON")) {
         parser.advance_token();
         let negated = eat(parser, &["NOT"]);

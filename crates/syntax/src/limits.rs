@@ -197,6 +197,7 @@ fn is_link(token: &Token) -> bool {
                 | Token::Comma
                 | Token::SemiColon
                 | Token::UnicodeStringLiteral(_)
+                | Token::EscapedStringLiteral(_)
                 | Token::NationalStringLiteral(_)
                 | Token::HexStringLiteral(_)
         ),

@@ -8,7 +8,8 @@ use std::ops::Range;
 pub(crate) enum PieceKind {
     /// Code outside quotes and comments.
     Code,
-    /// `'...'`. A doubled quote ends one piece and starts the next, which joins them again.
+    /// `'...'` or the part of `E'...'` from its quote on. A doubled quote ends one piece and starts the next, which joins
+    /// them again.
     String,
     /// `` `...` ``
     Identifier,
@@ -55,6 +56,27 @@ impl<'a> Pieces<'a> {
         }
     }
 
+    /// Whether the string whose quote is at byte `at` is an `E'..'`, in which `\'` does not end it.
+    fn has_escapes(&self, at: usize) -> bool {
+        let mut before = self.text[..at].chars().rev();
+        matches!(before.next(), Some('e' | 'E'))
+            && before.next().is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '`' | '\'')))
+    }
+
+    fn end_of_escaped(&self, from: usize) -> (usize, bool) {
+        let bytes = self.text.as_bytes();
+        let mut at = from;
+        while let Some(byte) = bytes.get(at) {
+            at += match byte {
+                b'\\' => 2,
+                b'\'' if bytes.get(at + 1) == Some(&b'\'') => 2,
+                b'\'' => return (at + 1, true),
+                _ => 1,
+            };
+        }
+        (self.text.len(), false)
+    }
+
     /// The byte after the piece, and whether its end was found.
     fn end(&self, kind: PieceKind, start: usize) -> (usize, bool) {
         let find = |from: usize, end: &str| {
@@ -65,6 +87,7 @@ impl<'a> Pieces<'a> {
             }
         };
         match kind {
+            PieceKind::String if self.has_escapes(start) => self.end_of_escaped(start + 1),
             PieceKind::String => find(start + 1, "'"),
             PieceKind::Identifier => find(start + 1, "`"),
             PieceKind::LineComment => match self.text[start..].find('\n') {

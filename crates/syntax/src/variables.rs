@@ -24,7 +24,7 @@ impl std::error::Error for MissingVariable {}
 
 /// Replaces every `${NAME}` by the text that `lookup` gives, in strings too.
 ///
-/// In comments a variable without a value stays as it is. A name starts with a letter or `_`; letters, digits, `_`, `.`
+/// `${NAME:-text}` is `text` where NAME has no value. In comments a variable without a value stays as it is. A name starts with a letter or `_`; letters, digits, `_`, `.`
 /// and `-` may follow; anything else after `${` is no variable and stays.
 pub fn substitute(text: &str, mut lookup: impl FnMut(&str) -> Option<String>) -> Result<String, MissingVariable> {
     let mut out = String::with_capacity(text.len());
@@ -33,8 +33,8 @@ pub fn substitute(text: &str, mut lookup: impl FnMut(&str) -> Option<String>) ->
         let mut copied = piece.range.start;
         while let Some(index) = text[copied..piece.range.end].find("${") {
             let start = copied + index;
-            let (name, end) = match variable(&text[start..piece.range.end]) {
-                Some(name) => (name, start + name.len() + "${}".len()),
+            let (variable, end) = match variable(&text[start..piece.range.end]) {
+                Some((variable, length)) => (variable, start + length),
                 None => {
                     out.push_str(&text[copied..start + 2]);
                     copied = start + 2;
@@ -42,12 +42,13 @@ pub fn substitute(text: &str, mut lookup: impl FnMut(&str) -> Option<String>) ->
                 }
             };
             out.push_str(&text[copied..start]);
-            match lookup(name) {
-                Some(value) => out.push_str(&value),
-                None if comment => out.push_str(&text[start..end]),
-                None => {
+            match (lookup(variable.name), variable.default) {
+                (Some(value), _) => out.push_str(&value),
+                (None, _) if comment => out.push_str(&text[start..end]),
+                (None, Some(default)) => out.push_str(default),
+                (None, None) => {
                     let (line, column) = position(text, start);
-                    return Err(MissingVariable { name: name.to_string(), line, column });
+                    return Err(MissingVariable { name: variable.name.to_string(), line, column });
                 }
             }
             copied = end;
@@ -57,14 +58,24 @@ pub fn substitute(text: &str, mut lookup: impl FnMut(&str) -> Option<String>) ->
     Ok(out)
 }
 
-/// The name in the `${NAME}` that `text` starts with.
-fn variable(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("${")?;
-    let name = &name[..name.find('}')?];
+/// A variable in a script.
+struct Variable<'t> {
+    name: &'t str,
+    default: Option<&'t str>,
+}
+
+/// The `${NAME}` or `${NAME:-default}` that `text` starts with, and its length in bytes.
+fn variable(text: &str) -> Option<(Variable<'_>, usize)> {
+    let inside = text.strip_prefix("${")?;
+    let inside = &inside[..inside.find('}')?];
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inside, None),
+    };
     let first = name.chars().next()?;
     let valid = (first.is_alphabetic() || first == '_')
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
-    valid.then_some(name)
+    valid.then_some((Variable { name, default }, inside.len() + "${}".len()))
 }
 
 fn position(text: &str, offset: usize) -> (u64, u64) {

@@ -1,6 +1,6 @@
 //! What the front end reads, what it refuses, and how it says so.
 
-use syntax::ast::{Expr, Query, SetExpr, TableFactor};
+use syntax::ast::{BinaryOperator, Expr, Query, SetExpr, TableFactor};
 use syntax::dialect::{self, marker_arguments};
 use syntax::statement::*;
 use syntax::{Hint, Script, Statement, SyntaxErrorKind, parse, parse_statement, substitute};
@@ -264,12 +264,34 @@ fn expressions_have_flink_forms() {
         ("ROW(1, 'a').f", "ROW(1, 'a').f"),
         ("FLOOR(ts TO HOUR)", "FLOOR(ts TO HOUR)"),
         ("a IS DISTINCT FROM b", "a IS DISTINCT FROM b"),
+        ("UNKNOWN", "CAST(NULL AS $FLINK(BOOLEAN))"),
+        ("a IS UNKNOWN", "a IS UNKNOWN"),
+        ("POSITION('a' IN b FROM 2)", "LOCATE('a', b, 2)"),
+        ("POSITION('a' IN b)", "POSITION('a' IN b)"),
+        ("CASE a WHEN 1 THEN 2 END", "CASE a WHEN 1 THEN 2 END"),
+        ("CASE a WHEN 1, 2 THEN 3 WHEN 4 THEN 5 END", "CASE WHEN a IN (1, 2) THEN 3 WHEN a = 4 THEN 5 END"),
+        ("_UTF8'中'", "'中'"),
+        ("E'it\\'s; ' || e'a''b\\'' || 'c'", "E'it\\'s; ' || E'a\\'b\\'' || 'c'"),
         ("COUNT(DISTINCT a) FILTER (WHERE b)", "COUNT(DISTINCT a) FILTER (WHERE b)"),
         ("f(x => 1)", "f(x => 1)"),
     ] {
         assert_eq!(expression(sql), tree);
     }
     assert!(matches!(first_expression("SELECT '￥“x”；'"), Expr::Value(_)), "full-width text in a string stays");
+}
+
+#[test]
+fn is_distinct_from_binds_like_a_comparison() {
+    let Expr::BinaryOp { left, op: BinaryOperator::And, .. } = first_expression("SELECT a IS DISTINCT FROM 1 AND b")
+    else {
+        panic!("AND comes last");
+    };
+    assert_eq!(left.to_string(), "a IS DISTINCT FROM 1");
+    let Expr::BinaryOp { left, op: BinaryOperator::Or, .. } = first_expression("SELECT a IS NOT DISTINCT FROM b + 1 OR c")
+    else {
+        panic!("OR comes last");
+    };
+    assert_eq!(left.to_string(), "a IS NOT DISTINCT FROM b + 1");
 }
 
 #[test]
@@ -468,6 +490,7 @@ fn variables_are_replaced() {
         substitute("-- ${A} ${B}\n'${A}' /* ${C} */ ${A} ${ } $A", lookup).expect("text"),
         "-- it ${B}\n'it' /* ${C} */ it ${ } $A"
     );
+    assert_eq!(substitute("${A:-x} '${B:-a b}' ${C:-} ${:-x}", lookup).expect("text"), "it 'a b'  ${:-x}");
     let missing = substitute("SELECT\n  '中 ${dt}'", lookup).expect_err("dt");
     assert_eq!((missing.name.as_str(), missing.line, missing.column), ("dt", 2, 6));
 }

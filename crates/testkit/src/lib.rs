@@ -6,6 +6,7 @@ pub mod bench;
 pub mod bench_kafka;
 pub mod bench_planning;
 pub mod child;
+pub mod diff;
 pub mod docs;
 pub mod docs_functions;
 pub mod fuzz;
@@ -25,6 +26,7 @@ pub fn codes() -> Vec<&'static base::ErrorCode> {
         connectors::kafka::codes::CODES,
         runtime::codes::CODES,
         runtime::operators::codes::CODES,
+        batch::codes::CODES,
     ]
     .concat();
     codes.extend(planner::error_codes());

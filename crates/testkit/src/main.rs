@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use testkit::diff::{self, DiffOptions};
 use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
@@ -36,6 +37,11 @@ enum Command {
     Play(PlayArgs),
     /// Feed random scripts or expressions; they may be refused, but never panic, and mean the same in every way
     Fuzz(FuzzArgs),
+    /// Run random queries over random changing tables, and compare with what they mean
+    ///
+    /// A case is made from its number: tables, changes, views, a query, batch sizes, parallelism, restarts. Its changelog must be
+    /// valid and describe the right table at several points. A wrong case is made smaller before it is printed.
+    Diff(DiffArgs),
     /// Write the generated parts of the documentation; run from the repository's root
     Docs,
     /// Measure JSON file -> one-minute tumble -> blackhole against decoding alone with arrow-json
@@ -90,6 +96,28 @@ struct FuzzArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct DiffArgs {
+    /// How many cases
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    runs: u64,
+    /// The number of the first case; the next case has the next number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// No new case after so many minutes
+    #[arg(long, value_name = "N")]
+    minutes: Option<f64>,
+    /// Stop after so many wrong cases
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    wrong: usize,
+    /// Save wrong cases here, a folder each
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Print every case before it runs
+    #[arg(long)]
+    trace: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct PlayArgs {
     /// The scenario's folder
     #[arg(value_name = "SCENARIO_DIR")]
@@ -140,6 +168,9 @@ struct OracleArgs {
     /// Count deliberate differences and missing features as failures
     #[arg(long)]
     strict: bool,
+    /// Run the cases in batch mode and compare final tables
+    #[arg(long)]
+    batch_mode: bool,
 }
 
 fn main() -> ExitCode {
@@ -154,6 +185,7 @@ fn main() -> ExitCode {
         Command::Services { names } => finish(run_services(&names)),
         Command::Play(args) => finish(run_play(args)),
         Command::Fuzz(args) => finish(run_fuzz(args)),
+        Command::Diff(args) => finish(run_diff(args)),
         Command::Bench(args) => finish(run_bench(&args)),
         Command::BenchPart { part, parallelism, input } => finish(run_part(&part, parallelism, &input)),
         Command::Oracle(args) => {
@@ -170,6 +202,7 @@ fn main() -> ExitCode {
                 parallelism: args.parallelism.max(1),
                 restore_every: args.restore_every,
                 strict: args.strict,
+                batch_mode: args.batch_mode,
             };
             let report = oracle::run(&args.folders, &options);
             for line in &report.problems {
@@ -257,6 +290,21 @@ fn run_fuzz(args: FuzzArgs) -> Result<(), String> {
     }
     println!("{} inputs, {} accepted, {} problems", report.inputs, report.accepted, report.findings.len());
     if report.findings.is_empty() { Ok(()) } else { Err("there are problems".into()) }
+}
+
+fn run_diff(args: DiffArgs) -> Result<(), String> {
+    let minutes = |value: f64| Duration::try_from_secs_f64(value * 60.0).map_err(|error| error.to_string());
+    let options = DiffOptions {
+        seed: args.seed,
+        runs: args.runs,
+        time: args.minutes.map(minutes).transpose()?,
+        wrong_max: args.wrong,
+        save: args.save,
+        trace: args.trace,
+    };
+    let report = diff::run(&options)?;
+    println!("{report}");
+    if report.failing.is_empty() { Ok(()) } else { Err("there are wrong results".into()) }
 }
 
 fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {

@@ -18,12 +18,13 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("connectors", &["base"]),
     ("runtime", &["base", "state"]),
     ("planner", &["base", "syntax", "functions"]),
-    ("highwater", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner"]),
-    ("testkit", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner"]),
+    ("batch", &["base", "planner"]),
+    ("highwater", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner", "batch"]),
+    ("testkit", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner", "batch"]),
 ];
 
 /// Crates that may name DataFusion.
-const DATAFUSION_CRATES: &[&str] = &["planner"];
+const DATAFUSION_CRATES: &[&str] = &["planner", "batch"];
 
 /// All problems of the repository at `root`.
 pub fn problems(root: &Path) -> Vec<String> {

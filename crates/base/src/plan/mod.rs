@@ -200,6 +200,8 @@ pub struct GroupAggregate {
     pub keys: Vec<usize>,
     /// Aggregates.
     pub calls: Vec<AggregateCall>,
+    /// The second phase: the input is what a [`LocalAggregate`] gives, whose input had these columns. They are what calls read.
+    pub merges: Option<RowType>,
     /// Groups not written for this long are dropped.
     pub state_ttl: Option<Duration>,
 }

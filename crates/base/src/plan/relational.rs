@@ -291,8 +291,10 @@ pub struct UpsertMaterialize {
     pub state_ttl: Option<Duration>,
 }
 
-/// Aggregates a batch before the exchange: hot keys cross it once per batch. Output: the keys, the number of rows (BIGINT,
-/// negative for retractions), then the accumulator states of all calls.
+/// The first phase of GROUP BY: aggregates a batch before the exchange, so that hot keys cross it once per batch.
+///
+/// Output: the keys, the number of rows (BIGINT, negative for retractions), then the accumulator states of all calls. Its rows
+/// are inserts; its changelog mode is that of the input, because it is the states that take away.
 #[derive(Debug, Clone)]
 pub struct LocalAggregate {
     /// Key columns.

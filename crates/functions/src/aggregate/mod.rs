@@ -24,7 +24,7 @@ pub use docs::aggregate_doc;
 pub use grouped::grouped;
 
 use base::function::{Accumulator, AggregateFunction, AggregateOptions};
-use base::{Error, Result, SqlType};
+use base::{Error, LogicalType, Result, SqlType};
 use bitmap::{Operation, Output};
 use std::sync::Arc;
 
@@ -105,6 +105,21 @@ pub fn aggregate_names() -> Vec<&'static str> {
     AGGREGATES.iter().map(|aggregate| aggregate.name).collect()
 }
 
+/// Whether states of batches, merged in any order, make the state of all rows, even where a batch only takes rows away of
+/// others: what two-phase aggregation needs. Floating-point sums depend on the order in which they are added up.
+pub fn merges_exactly(function: &dyn AggregateFunction, arguments: &[SqlType], options: &AggregateOptions) -> bool {
+    let Some(known) = AGGREGATES.iter().find(|aggregate| aggregate.name == function.name()) else { return false };
+    let is_floating = |argument: &SqlType| matches!(argument.logical, LogicalType::Float | LogicalType::Double);
+    if arguments.iter().any(is_floating) {
+        return known.computation == Computation::Count && !options.distinct;
+    }
+    match known.computation {
+        Computation::Count | Computation::Sum | Computation::Sum0 | Computation::Avg => true,
+        Computation::Min | Computation::Max => true,
+        _ => false,
+    }
+}
+
 impl AggregateFunction for Aggregate {
     fn name(&self) -> &str {
         self.name
@@ -168,3 +183,7 @@ mod tests;
 #[cfg(test)]
 #[path = "arguments_tests.rs"]
 mod arguments_tests;
+
+#[cfg(test)]
+#[path = "retraction_tests.rs"]
+mod retraction_tests;

@@ -154,7 +154,25 @@ pub(super) struct WideSum {
     carry: i64,
 }
 
+/// The bytes of a [`WideSum`] in a state.
+const WIDE_BYTES: usize = size_of::<i128>() + size_of::<i64>();
+
 impl WideSum {
+    fn to_bytes(self) -> [u8; WIDE_BYTES] {
+        let mut bytes = [0; WIDE_BYTES];
+        bytes[..size_of::<i128>()].copy_from_slice(&self.low.to_le_bytes());
+        bytes[size_of::<i128>()..].copy_from_slice(&self.carry.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> WideSum {
+        let (low, carry) = bytes.split_at(size_of::<i128>().min(bytes.len()));
+        WideSum {
+            low: low.try_into().map_or(0, i128::from_le_bytes),
+            carry: carry.try_into().map_or(0, i64::from_le_bytes),
+        }
+    }
+
     fn wide(self) -> i256 {
         i256::from_i128(self.low).wrapping_add(i256::from_parts(0, i128::from(self.carry)))
     }
@@ -197,16 +215,13 @@ impl Number for DecimalNumber {
         narrow(div_half_up_wide(scaled, i256::from_i128(i128::from(count))), 38)
     }
     fn field(name: &str) -> FieldRef {
-        Arc::new(Field::new(name, DataType::Decimal256(76, 0), false))
+        Arc::new(Field::new(name, DataType::Binary, false))
     }
     fn save(sums: impl Iterator<Item = WideSum>) -> ArrayRef {
-        let array = Decimal256Array::from_iter_values(sums.map(WideSum::wide));
-        Arc::new(array.with_data_type(DataType::Decimal256(76, 0)))
+        let bytes: Vec<[u8; WIDE_BYTES]> = sums.map(WideSum::to_bytes).collect();
+        Arc::new(BinaryArray::from_iter_values(bytes))
     }
     fn load(column: &ArrayRef, row: usize) -> WideSum {
-        let (low, high) = column.as_primitive::<Decimal256Type>().value(row).to_parts();
-        let low = low as i128;
-        // The upper half counts wraps of an unsigned lower half: a negative one is one wrap more.
-        WideSum { low, carry: high as i64 + i64::from(low < 0) }
+        WideSum::from_bytes(column.as_binary::<i32>().value(row))
     }
 }

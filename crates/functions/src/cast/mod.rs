@@ -84,7 +84,6 @@ fn support(from: &LogicalType, to: &LogicalType) -> CastSupport {
         (Timestamp(_) | TimestampLtz(_), Timestamp(_) | TimestampLtz(_) | Date | Time(_)) => Implicit,
         (Time(_), Time(_)) => Implicit,
         (Date | Time(_), Timestamp(_) | TimestampLtz(_)) => Explicit,
-        (IntervalYearMonth | IntervalDayTime, to) if to.is_integer() => Explicit,
         (from, IntervalYearMonth | IntervalDayTime) if from.is_integer() => Explicit,
         _ => No,
     }
@@ -97,6 +96,9 @@ fn no_cast(from: &SqlType, to: &SqlType) -> Error {
             "a point in time is not a number in SQL",
             "write UNIX_TIMESTAMP(CAST(x AS STRING)) for seconds, or EXTRACT(EPOCH FROM x)",
         ),
+        (IntervalYearMonth | IntervalDayTime, to) if to.is_numeric() => {
+            ("an interval is not a number in SQL", "write EXTRACT(unit FROM x), or TIMESTAMPDIFF(unit, a, b)")
+        }
         (from, Timestamp(_) | TimestampLtz(_)) if from.is_numeric() => {
             ("a number is not a point in time in SQL", "write TO_TIMESTAMP_LTZ(x, 3) for epoch milliseconds")
         }

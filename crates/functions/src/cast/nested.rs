@@ -14,6 +14,9 @@ pub(super) fn to_nested(context: &Cast, array: &ArrayRef) -> Result<ArrayRef> {
             let list = array.as_list::<i32>();
             let (values, offsets) = window(list.values(), list.offsets());
             let values = inner(context, &values, from, to)?;
+            if !to.nullable {
+                crate::call::check_not_null(&values, None, || to.to_string())?;
+            }
             Ok(Arc::new(ListArray::try_new(to.arrow_field("item"), offsets, values, list.nulls().cloned())?))
         }
         (Map(from_key, from_value), Map(to_key, to_value)) => {
@@ -34,7 +37,7 @@ pub(super) fn to_nested(context: &Cast, array: &ArrayRef) -> Result<ArrayRef> {
             let DataType::Struct(fields) = context.to.arrow() else {
                 return Err(Error::internal("a row is not a struct"));
             };
-            Ok(Arc::new(StructArray::try_new(fields, columns, row.nulls().cloned())?))
+            Ok(Arc::new(crate::call::struct_column(fields, columns, row.nulls().cloned(), row.len())?))
         }
         _ => Err(Error::internal(format!("no cast from {} to {}", context.from, context.to))),
     }
@@ -55,7 +58,8 @@ fn to_map(context: &Cast, array: &ArrayRef, from: [&SqlType; 2], to: [&SqlType; 
     let DataType::Struct(fields) = entries.data_type().clone() else {
         return Err(Error::internal("map entries are not rows"));
     };
-    let rows = StructArray::try_new(fields, columns, None)?;
+    let length = columns[0].len();
+    let rows = crate::call::struct_column(fields, columns, None, length)?;
     Ok(Arc::new(MapArray::try_new(entries, offsets, rows, map.nulls().cloned(), sorted)?))
 }
 

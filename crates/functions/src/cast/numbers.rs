@@ -4,9 +4,7 @@ use super::{Cast, parse};
 use crate::decimal;
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{
-    self, BigInt, Boolean, Decimal, Double, Float, Int, IntervalDayTime, IntervalYearMonth, SmallInt, TinyInt,
-};
+use base::LogicalType::{self, BigInt, Boolean, Decimal, Double, Float, Int, SmallInt, TinyInt};
 use base::{Error, Result, SqlType};
 use std::sync::Arc;
 
@@ -47,8 +45,6 @@ fn to_integer<T: ArrowPrimitiveType>(
         SmallInt => from!(Int16Type),
         Int => from!(Int32Type),
         BigInt => from!(Int64Type),
-        IntervalYearMonth => from!(IntervalYearMonthType),
-        IntervalDayTime => array.as_primitive::<DurationMillisecondType>().unary(from_long),
         Float => array.as_primitive::<Float32Type>().unary(|value| from_double(f64::from(value))),
         Double => array.as_primitive::<Float64Type>().unary(from_double),
         Decimal { scale, .. } => {

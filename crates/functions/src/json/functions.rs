@@ -76,6 +76,7 @@ fn each_document<T>(
         };
         let path = compiled.get(path, |text| compile_path(call, text))?;
         let value = match (path, Json::parse(document)) {
+            (Ok(_), Ok(Json::Null)) => apply(Err("the document is null".into()), false, document)?,
             (Ok(path), Ok(json)) => apply(path.find(&json), path.lax, document)?,
             // To a lax path, what is no JSON is empty.
             (Ok(path), Err(_)) if path.lax => apply(Ok(Found::Nothing), true, document)?,

@@ -97,6 +97,8 @@ fn number_type(operator: Operator, left: &LogicalType, right: &LogicalType) -> O
             let scale = (s1 + p2 + 1).max(6);
             adjusted(p1 - s1 + s2 + scale, scale)
         }
+        // The divisor's type, as for integers.
+        Modulo if scale == 0 => right.clone(),
         Modulo => adjusted((p1 - s1).min(p2 - s2) + scale, scale),
     })
 }
@@ -112,7 +114,13 @@ fn evaluate(operator: Operator, call: &Call) -> Result<ArrayRef> {
     match &call.result.logical {
         LogicalType::Float => native::<Float32Type>(operator, call, &call.result.logical),
         LogicalType::Double => native::<Float64Type>(operator, call, &call.result.logical),
-        LogicalType::Decimal { precision, scale } => decimals(operator, call, *precision, *scale),
+        result @ LogicalType::Decimal { .. } => decimals(operator, call, result),
+        result if integer_rank(left) == 0 => {
+            // The remainder of a DECIMAL without digits after the point.
+            let digits = LogicalType::Decimal { precision: PRECISION_MAX, scale: 0 };
+            let out = decimals(operator, call, &digits)?;
+            crate::cast::cast(&out, &digits.nullable(), &result.clone().nullable(), false, call.context)
+        }
         result => {
             let wide = if integer_rank(left) >= integer_rank(right) { left } else { right };
             let out = match wide {
@@ -180,10 +188,11 @@ fn side(call: &Call, index: usize) -> Result<Side> {
     Ok(Side { values: array.as_primitive::<Decimal128Type>().clone(), precision, scale })
 }
 
-fn decimals(operator: Operator, call: &Call, precision: u8, scale: u8) -> Result<ArrayRef> {
+fn decimals(operator: Operator, call: &Call, result: &LogicalType) -> Result<ArrayRef> {
     let (left, right) = (side(call, 0)?, side(call, 1)?);
     let rows = call.rows;
-    let data_type = call.result.arrow();
+    let data_type = result.arrow();
+    let (precision, scale) = exact_digits(result).unwrap_or((PRECISION_MAX, 0));
     let common = left.scale.max(right.scale);
     let (up_left, up_right) = (pow10(common - left.scale), pow10(common - right.scale));
     type D = Decimal128Type;

@@ -4,7 +4,7 @@
 //! one `take` then copies. Equality of elements is equality of their row-format bytes, in which NULL is a value.
 
 use super::map_order::comparable;
-use crate::call::{Call, Signature, expand};
+use crate::call::{Call, Signature, check_not_null, expand, struct_column};
 use crate::cast::{CastSupport, can_cast};
 use crate::types::common_type;
 use arrow::array::*;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 pub(crate) fn array_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
     let element = common_type(&signature.types()).ok_or_else(|| signature.error())?;
+    if element.logical == Null {
+        return Err(signature.error_because("NULL alone has no type; write CAST(NULL AS type)"));
+    }
     Ok(LogicalType::Array(Box::new(element)).not_null())
 }
 
@@ -46,6 +49,9 @@ fn list(element: &SqlType, values: ArrayRef, lengths: &[usize], nulls: Option<Nu
     // Nested values can differ from the element type in the metadata of their fields.
     let expected = element.arrow();
     let values = if *values.data_type() == expected { values } else { arrow::compute::cast(&values, &expected)? };
+    if !element.nullable {
+        check_not_null(&values, None, || element.to_string())?;
+    }
     Ok(Arc::new(ListArray::try_new(element.arrow_field("item"), offsets, values, nulls)?))
 }
 
@@ -58,7 +64,16 @@ pub(crate) fn map_result(signature: &Signature) -> Result<SqlType> {
         let types: Vec<SqlType> = types.iter().skip(first).step_by(2).cloned().collect();
         common_type(&types).ok_or_else(|| signature.error())
     };
-    Ok(Map(Box::new(side(0)?), Box::new(side(1)?)).not_null())
+    let (key, mut value) = (side(0)?, side(1)?);
+    let untyped = types.iter().filter(|sql_type| sql_type.logical == Null).count();
+    if untyped > 0 && untyped != types.len() / 2 || key.logical == Null {
+        return Err(signature.error_because("NULL alone has no type; write CAST(NULL AS type)"));
+    }
+    // Where no value has a type, Flink takes that of the keys.
+    if value.logical == Null {
+        value = key.with_nullable(true);
+    }
+    Ok(Map(Box::new(key), Box::new(value)).not_null())
 }
 
 pub(crate) fn map(call: &Call) -> Result<ArrayRef> {
@@ -106,12 +121,14 @@ pub(crate) fn map_column(
     if keys.null_count() > 0 {
         return Err(Error::unsupported("NULL as a key of a MAP"));
     }
-    let rows = StructArray::try_new(fields, vec![keys, values], None)?;
+    let length = keys.len();
+    let rows = struct_column(fields, vec![keys, values], None, length)?;
     let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
     Ok(Arc::new(MapArray::try_new(entries, offsets, rows, nulls, sorted)?))
 }
 
 pub(crate) fn row_result(signature: &Signature) -> Result<SqlType> {
+    signature.arity(1..=usize::MAX)?;
     let fields = signature.types().into_iter().enumerate().map(|(index, t)| (format!("EXPR${index}"), t)).collect();
     Ok(Row(fields).not_null())
 }
@@ -119,7 +136,7 @@ pub(crate) fn row_result(signature: &Signature) -> Result<SqlType> {
 pub(crate) fn row(call: &Call) -> Result<ArrayRef> {
     let DataType::Struct(fields) = call.result.arrow() else { return Err(Error::internal("a row is not a struct")) };
     let columns = (0..call.len()).map(|index| call.full(index)).collect::<Result<Vec<_>>>()?;
-    Ok(Arc::new(StructArray::try_new_with_length(fields, columns, None, call.rows)?))
+    Ok(Arc::new(struct_column(fields, columns, None, call.rows)?))
 }
 
 pub(crate) fn item_result(signature: &Signature) -> Result<SqlType> {

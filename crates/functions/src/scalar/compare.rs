@@ -7,8 +7,9 @@ use crate::codes;
 use crate::decimal::pow10_wide;
 use crate::types::{comparison_type, exact_digits};
 use arrow::array::*;
-use arrow::buffer::BooleanBuffer;
+use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::compute::kernels::cmp;
+use arrow::compute::and_kleene;
 use arrow::datatypes::*;
 use arrow::row::{RowConverter, SortField};
 use base::function::FunctionContext;
@@ -83,7 +84,17 @@ pub(crate) fn comparison_result(signature: &Signature) -> Result<SqlType> {
     // The six symbols only: nested values have no order.
     let ordered = !matches!(signature.function.name, "=" | "<>");
     check(if ordered { Less } else { Equal }, signature)?;
-    signature.strict(LogicalType::Boolean)
+    let nullable =
+        signature.any_nullable() || signature.arguments.iter().any(|side| has_nullable_field(&side.sql_type));
+    Ok(LogicalType::Boolean.nullable().with_nullable(nullable))
+}
+
+/// Whether a row can have a NULL in it.
+fn has_nullable_field(sql_type: &SqlType) -> bool {
+    match &sql_type.logical {
+        LogicalType::Row(fields) => fields.iter().any(|(_, field)| field.nullable || has_nullable_field(field)),
+        _ => false,
+    }
 }
 
 pub(crate) fn distinct_result(signature: &Signature) -> Result<SqlType> {
@@ -136,6 +147,7 @@ pub(crate) fn compare(
         LogicalType::Null => Ok(BooleanArray::new_null(rows)),
         LogicalType::Float => floats::<Float32Type>(comparison, &left, &right, rows),
         LogicalType::Double => floats::<Float64Type>(comparison, &left, &right, rows),
+        LogicalType::Row(ref fields) if comparison == Equal => row_equality([&left, &right], fields, rows, context),
         ref logical if is_nested(logical) => nested(comparison, &left, &right, rows),
         _ => flat(comparison, &left, &right, rows),
     }
@@ -233,6 +245,33 @@ fn compare_wide(
         let r = i256::from_i128(right.value(r)).wrapping_mul(up_right);
         comparison.holds(l.cmp(&r))
     }))
+}
+
+/// For Flink, `a = b` of rows is `a.x = b.x AND a.y = b.y`, which a NULL inside leaves open. To `<>`, and in rows inside of
+/// rows, NULL is a value.
+fn row_equality(
+    sides: [&ArrayRef; 2],
+    fields: &[(String, SqlType)],
+    rows: usize,
+    context: &FunctionContext,
+) -> Result<BooleanArray> {
+    let [left, right] = [expand(sides[0], rows)?, expand(sides[1], rows)?];
+    let (left, right) = (left.as_struct(), right.as_struct());
+    let mut found: Option<BooleanArray> = None;
+    for (index, (_, sql_type)) in fields.iter().enumerate() {
+        let (l, r) = (left.column(index), right.column(index));
+        let field = match is_nested(&sql_type.logical) {
+            true => nested(Equal, l, r, rows)?,
+            false => compare(Equal, [(l, sql_type), (r, sql_type)], rows, context)?,
+        };
+        found = Some(match found {
+            None => field,
+            Some(before) => and_kleene(&before, &field)?,
+        });
+    }
+    let found = found.unwrap_or_else(|| BooleanArray::from(vec![true; rows]));
+    let nulls = NullBuffer::union(found.nulls(), union_nulls(&[left, right], rows).as_ref());
+    Ok(BooleanArray::new(found.values().clone(), nulls))
 }
 
 fn nested(comparison: Comparison, left: &ArrayRef, right: &ArrayRef, rows: usize) -> Result<BooleanArray> {

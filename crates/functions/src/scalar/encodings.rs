@@ -1,6 +1,7 @@
 //! Text and bytes in other forms: base64, hexadecimal, binary, character sets.
 
-use crate::call::{Call, Signature};
+use super::charsets::Charset;
+use crate::call::{Call, Compiled, Signature};
 use crate::types::is_binary;
 use arrow::array::*;
 use base::{LogicalType, Result, SqlType};
@@ -118,26 +119,9 @@ pub(crate) fn bin(call: &Call) -> Result<ArrayRef> {
     })
 }
 
-#[derive(Clone, Copy)]
-enum Charset {
-    Utf8,
-    Ascii,
-    Latin1,
-    Utf16 { big_endian: bool, mark: bool },
-}
-
-/// `None` for NULL.
-fn charset(call: &Call) -> Result<Option<Charset>> {
-    let Some(name) = call.constant_text(1) else { return Ok(None) };
-    Ok(Some(match name.to_ascii_uppercase().as_str() {
-        "UTF-8" | "UTF8" => Charset::Utf8,
-        "US-ASCII" | "ASCII" => Charset::Ascii,
-        "ISO-8859-1" | "LATIN1" => Charset::Latin1,
-        "UTF-16BE" => Charset::Utf16 { big_endian: true, mark: false },
-        "UTF-16LE" => Charset::Utf16 { big_endian: false, mark: false },
-        "UTF-16" => Charset::Utf16 { big_endian: true, mark: true },
-        _ => return Err(call.bad_value(&name, &"unknown character set")),
-    }))
+/// The character set of a row, compiled while the name stays the same.
+fn charset<'a>(call: &Call, compiled: &'a mut Compiled<Charset>, name: &str) -> Result<&'a Charset> {
+    compiled.get(name, |name| Charset::of(name).ok_or_else(|| call.bad_value(&name, &"unknown character set")))
 }
 
 pub(crate) fn decode_result(signature: &Signature) -> Result<SqlType> {
@@ -148,28 +132,10 @@ pub(crate) fn decode_result(signature: &Signature) -> Result<SqlType> {
 }
 
 pub(crate) fn decode(call: &Call) -> Result<ArrayRef> {
-    let (array, charset) = (&call.arguments[0], charset(call)?);
+    let (array, names, mut compiled) = (&call.arguments[0], call.texts(1)?, Compiled::new());
     call.write_texts(|row, out| {
-        let (Some(bytes), Some(charset)) = (bytes(array, row), charset) else { return Ok(false) };
-        match charset {
-            Charset::Utf8 => out.push_str(&String::from_utf8_lossy(bytes)),
-            Charset::Ascii => {
-                out.extend(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '\u{fffd}' }))
-            }
-            Charset::Latin1 => out.extend(bytes.iter().map(|byte| char::from(*byte))),
-            Charset::Utf16 { big_endian, mark } => {
-                let (big_endian, bytes) = match bytes {
-                    [0xff, 0xfe, rest @ ..] if mark => (false, rest),
-                    [0xfe, 0xff, rest @ ..] if mark => (true, rest),
-                    _ => (big_endian, bytes),
-                };
-                let units = bytes.chunks_exact(2).map(|pair| {
-                    let pair = [pair[0], pair[1]];
-                    if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
-                });
-                out.extend(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')));
-            }
-        }
+        let (Some(bytes), Some(name)) = (bytes(array, row), names.get(row)) else { return Ok(false) };
+        charset(call, &mut compiled, name)?.decode(bytes, out);
         Ok(true)
     })
 }
@@ -182,29 +148,16 @@ pub(crate) fn encode_result(signature: &Signature) -> Result<SqlType> {
 }
 
 pub(crate) fn encode(call: &Call) -> Result<ArrayRef> {
-    let (texts, charset) = (call.texts(0)?, charset(call)?);
-    let mut out = BinaryBuilder::new();
+    let (texts, names, mut compiled) = (call.texts(0)?, call.texts(1)?, Compiled::new());
+    let (mut out, mut bytes) = (BinaryBuilder::new(), Vec::new());
     for row in 0..call.rows {
-        let (Some(text), Some(charset)) = (texts.get(row), charset) else {
+        let (Some(text), Some(name)) = (texts.get(row), names.get(row)) else {
             out.append_null();
             continue;
         };
-        match charset {
-            Charset::Utf8 => out.append_value(text),
-            Charset::Ascii => {
-                out.append_value(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }).collect::<Vec<_>>())
-            }
-            Charset::Latin1 => {
-                out.append_value(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<_>>())
-            }
-            Charset::Utf16 { big_endian, mark } => {
-                let mut bytes = if mark { vec![0xfe, 0xff] } else { Vec::new() };
-                for unit in text.encode_utf16() {
-                    bytes.extend(if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() });
-                }
-                out.append_value(bytes);
-            }
-        }
+        bytes.clear();
+        charset(call, &mut compiled, name)?.encode(text, &mut bytes);
+        out.append_value(&bytes);
     }
     Ok(Arc::new(out.finish()))
 }

@@ -85,6 +85,17 @@ impl Spans {
     }
 }
 
+/// Intervals as the months or milliseconds that they are.
+pub(crate) fn stored(array: &ArrayRef) -> Result<Int64Array> {
+    match array.data_type() {
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            Ok(array.as_primitive::<IntervalYearMonthType>().unary(i64::from))
+        }
+        DataType::Duration(TimeUnit::Millisecond) => Ok(array.as_primitive::<DurationMillisecondType>().unary(|ms| ms)),
+        other => Err(Error::internal(format!("{other} is not an interval"))),
+    }
+}
+
 /// A day that many months later; days after the end of the month become its last day.
 pub(crate) fn add_months(days: i64, months: i64) -> i64 {
     let (year, month, day) = civil_from_days(days);
@@ -168,7 +179,8 @@ pub(crate) fn shift_by(array: &ArrayRef, shifts: &Shifts) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Date32 => shifted!(Date32Type, |days: i32, months: i64, ms: i64| {
             let days = if months == 0 { i64::from(days) } else { add_months(i64::from(days), months) };
-            (days + ms.div_euclid(DAY_MS)) as i32
+            // What is less than a day does not count.
+            (days + ms / DAY_MS) as i32
         }),
         DataType::Time32(_) => shifted!(Time32MillisecondType, |time: i32, _: i64, ms: i64| {
             (i64::from(time) + ms).rem_euclid(DAY_MS) as i32

@@ -64,9 +64,18 @@ pub(crate) fn truth_test(call: &Call) -> Result<ArrayRef> {
     Ok(Arc::new(BooleanArray::from_iter(array.iter().map(|value| Some((value == wanted) != negated)))))
 }
 
+/// A value of no type cannot be the result.
+fn check_typed(signature: &Signature, common: &SqlType) -> Result<()> {
+    if common.logical == LogicalType::Null {
+        return Err(signature.error_because("NULL alone has no type; write CAST(NULL AS type)"));
+    }
+    Ok(())
+}
+
 pub(crate) fn coalesce_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
     let common = widest_type(&signature.types()).ok_or_else(|| signature.error())?;
+    check_typed(signature, &common)?;
     let all_nullable = signature.arguments.iter().all(|argument| argument.sql_type.nullable);
     Ok(common.with_nullable(all_nullable))
 }
@@ -117,6 +126,7 @@ pub(crate) fn if_then_else(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn null_if_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(2..=2)?;
     crate::types::comparison_type(signature.sql_type(0), signature.sql_type(1)).ok_or_else(|| signature.error())?;
+    check_typed(signature, signature.sql_type(0))?;
     Ok(signature.sql_type(0).with_nullable(true))
 }
 
@@ -129,6 +139,7 @@ pub(crate) fn null_if(call: &Call) -> Result<ArrayRef> {
 pub(crate) fn extreme_result(signature: &Signature) -> Result<SqlType> {
     signature.arity(1..=usize::MAX)?;
     let common = widest_type(&signature.types()).ok_or_else(|| signature.error())?;
+    check_typed(signature, &common)?;
     if is_ordered(&common.logical) { Ok(common) } else { Err(signature.error_because("the values have no order")) }
 }
 

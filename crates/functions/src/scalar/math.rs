@@ -52,7 +52,7 @@ pub(crate) fn of_one(call: &Call) -> Result<ArrayRef> {
         "ACOS" => f64::acos,
         "ATAN" => f64::atan,
         "SINH" => f64::sinh,
-        "COSH" => f64::cosh,
+        "COSH" => super::cosh::cosh,
         "TANH" => f64::tanh,
         "DEGREES" => f64::to_degrees,
         "RADIANS" => f64::to_radians,

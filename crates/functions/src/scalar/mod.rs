@@ -3,8 +3,10 @@
 pub(crate) mod addresses;
 pub(crate) mod arithmetic;
 pub(crate) mod bitmaps;
+pub(crate) mod charsets;
 pub(crate) mod collections;
 pub(crate) mod compare;
+pub(crate) mod cosh;
 pub(crate) mod digest;
 pub(crate) mod encodings;
 pub(crate) mod intervals;

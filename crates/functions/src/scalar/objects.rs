@@ -37,7 +37,7 @@ pub(crate) fn of_result(signature: &Signature) -> Result<SqlType> {
 
 fn rows(call: &Call, columns: Vec<ArrayRef>, nulls: Option<arrow::buffer::NullBuffer>) -> Result<ArrayRef> {
     let DataType::Struct(fields) = call.result.arrow() else { return Err(Error::internal("an object is no struct")) };
-    Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, call.rows)?))
+    Ok(Arc::new(crate::call::struct_column(fields, columns, nulls, call.rows)?))
 }
 
 pub(crate) fn of(call: &Call) -> Result<ArrayRef> {

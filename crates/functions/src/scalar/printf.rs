@@ -148,7 +148,8 @@ impl Spec {
             'f' => !self.upper,
             'e' => !self.comma,
             'g' => !self.alternate,
-            's' | 'b' => !numeric_flags && !self.alternate,
+            's' | 'b' | 'h' => !numeric_flags && !self.alternate,
+            'a' => !self.parenthesis && !self.comma && !self.alternate,
             'c' => !numeric_flags && !self.alternate && self.precision.is_none(),
             '%' => !numeric_flags && !self.alternate && self.precision.is_none(),
             'n' => !numeric_flags && !self.minus && self.width.is_none() && self.precision.is_none() && !self.upper,
@@ -174,6 +175,23 @@ impl Spec {
         if self.minus {
             out.extend(std::iter::repeat_n(' ', missing));
         }
+    }
+
+    /// Appends a hexadecimal number with its sign; zeros stand after its `0x`.
+    fn push_number_text(&self, out: &mut String, text: &str) {
+        let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        let sign = match (negative, self.plus, self.space) {
+            (true, ..) => "-",
+            (false, true, _) if text != "NaN" => "+",
+            (false, _, true) if text != "NaN" => " ",
+            _ => "",
+        };
+        let mut body = format!("{sign}{text}");
+        if self.zero && text.starts_with("0x") {
+            let missing = self.width.unwrap_or(0).saturating_sub(body.len());
+            body.insert_str(sign.len() + 2, &"0".repeat(missing));
+        }
+        self.pad(out, &body);
     }
 
     /// Appends the digits of a number with its sign, grouping and zeros.
@@ -224,9 +242,9 @@ impl Column<'_> {
         use LogicalType as L;
         let array = &call.arguments[index];
         let logical = &call.types[index].logical;
-        let as_longs = |data_type: DataType, bits: u32| -> Result<Column<'a>> {
+        let as_longs = |data_type: DataType| -> Result<Column<'a>> {
             let plain = arrow::compute::cast(&arrow::compute::cast(array, &data_type)?, &DataType::Int64)?;
-            Ok(Column::Integer(Values::of(plain.as_primitive::<Int64Type>().clone(), call.rows), bits))
+            Ok(Column::Integer(Values::of(plain.as_primitive::<Int64Type>().clone(), call.rows), 32))
         };
         Ok(match logical {
             L::Null => Column::Null,
@@ -238,8 +256,9 @@ impl Column<'_> {
             L::BigInt => Column::Integer(call.longs(index)?, 64),
             L::Double => Column::Double(call.doubles(index)?),
             L::Float => Column::Float(call.values::<Float32Type>(index, &L::Float)?),
-            L::Date | L::Time(_) | L::IntervalYearMonth => as_longs(DataType::Int32, 32)?,
-            L::IntervalDayTime => as_longs(DataType::Int64, 64)?,
+            L::Date | L::Time(_) => as_longs(DataType::Int32)?,
+            L::IntervalYearMonth => Column::Integer(Values::of(super::intervals::stored(array)?, call.rows), 32),
+            L::IntervalDayTime => Column::Integer(Values::of(super::intervals::stored(array)?, call.rows), 64),
             L::Timestamp(_) | L::TimestampLtz(_) => Column::Timestamp(array),
             _ => Column::Printed(crate::cast::print::to_text(array, &call.types[index], call.context.time_zone)?),
         })
@@ -256,6 +275,28 @@ impl Column<'_> {
             Column::Printed(array) => array.is_null(place(array, row)),
             Column::Timestamp(array) => array.is_null(place(array.as_ref(), row)),
         }
+    }
+
+    /// Java's `hashCode`; `None` for types without one here.
+    fn hash(&self, row: usize) -> Option<i32> {
+        let fold = |bits: u64| (bits ^ (bits >> 32)) as i32;
+        Some(match self {
+            Column::Text(texts) => text_hash(texts.get(row)?),
+            Column::Boolean(array) => {
+                if array.value(place(array, row)) {
+                    1231
+                } else {
+                    1237
+                }
+            }
+            Column::Integer(values, 64) => fold(values.get(row)? as u64),
+            Column::Integer(values, _) => values.get(row)? as i32,
+            Column::Double(values) => fold(values.get(row)?.to_bits()),
+            Column::Float(values) => values.get(row)?.to_bits() as i32,
+            Column::Printed(array) => decimal_hash(array.value(place(array, row)))?,
+            Column::Timestamp(array) => timestamp_hash(array, place(array.as_ref(), row)),
+            Column::Null => return None,
+        })
     }
 
     /// The text that Java's `toString` gives.
@@ -277,6 +318,47 @@ impl Column<'_> {
 
 fn place(array: &dyn Array, row: usize) -> usize {
     if array.len() == 1 { 0 } else { row }
+}
+
+/// The hash of Flink's texts: 32 bits of Murmur3 over the bytes, with 42 as its seed.
+fn text_hash(text: &str) -> i32 {
+    let add = |hash: u32, word: u32| {
+        let mixed = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+        (hash ^ mixed).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
+    };
+    let (words, rest) = text.as_bytes().as_chunks::<4>();
+    let hash = words.iter().fold(42, |hash, word| add(hash, u32::from_le_bytes(*word)));
+    // Each byte that is left counts as a word, with its sign.
+    let hash = rest.iter().fold(hash, |hash, byte| add(hash, i32::from(*byte as i8) as u32));
+    let hash = hash ^ text.len() as u32;
+    let hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
+    let hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
+    (hash ^ (hash >> 16)) as i32
+}
+
+/// The hash of Java's BigDecimal; `None` for a text that is no decimal.
+fn decimal_hash(text: &str) -> Option<i32> {
+    let scale = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let unscaled: i128 = text.replace('.', "").parse().ok()?;
+    let magnitude = unscaled.unsigned_abs();
+    let words = (0..4).rev().map(|word| (magnitude >> (32 * word)) as u32);
+    let hash = words.fold(0u32, |hash, word| hash.wrapping_mul(31).wrapping_add(word)) as i32;
+    Some(hash.wrapping_mul(unscaled.signum() as i32).wrapping_mul(31).wrapping_add(scale as i32))
+}
+
+fn timestamp_hash(array: &ArrayRef, row: usize) -> i32 {
+    let (ms, nanos) = match array.data_type() {
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            let value = array.as_primitive::<TimestampMicrosecondType>().value(row);
+            (value.div_euclid(1_000), value.rem_euclid(1_000) * 1_000)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            let value = array.as_primitive::<TimestampNanosecondType>().value(row);
+            (value.div_euclid(1_000_000), value.rem_euclid(1_000_000))
+        }
+        _ => (array.as_primitive::<TimestampMillisecondType>().value(row), 0),
+    };
+    ((ms ^ (ms >> 32)) as i32).wrapping_mul(31).wrapping_add(nanos as i32)
 }
 
 /// `LocalDateTime.toString`: the fraction in groups of three digits.
@@ -357,6 +439,15 @@ fn push_value(spec: &Spec, value: &Column, row: usize, out: &mut String) -> Opti
     }
     match (spec.conversion, value) {
         ('s', _) => value.push_text(&mut body, row),
+        ('h', value) => body = format!("{:x}", value.hash(row)?),
+        ('a', Column::Double(values)) => {
+            spec.push_number_text(out, &hexadecimal(values.get(row)?, spec.precision));
+            return Some(());
+        }
+        ('a', Column::Float(values)) => {
+            spec.push_number_text(out, &hexadecimal(f64::from(values.get(row)?), spec.precision));
+            return Some(());
+        }
         ('b', Column::Boolean(_)) => value.push_text(&mut body, row),
         ('b', _) => body.push_str("true"),
         ('c', Column::Integer(values, bits)) if *bits < 64 => {
@@ -393,12 +484,50 @@ fn push_value(spec: &Spec, value: &Column, row: usize, out: &mut String) -> Opti
         }
         _ => return None,
     }
-    if let (Some(precision), 's' | 'b') = (spec.precision, spec.conversion) {
+    if let (Some(precision), 's' | 'b' | 'h') = (spec.precision, spec.conversion) {
         let end = body.char_indices().nth(precision).map_or(body.len(), |(at, _)| at);
         body.truncate(end);
     }
     spec.pad(out, &body);
     Some(())
+}
+
+/// `0x1.8p0`: Java's `Double.toHexString`, with so many digits after the point if that is asked for.
+fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+    const MANTISSA_BITS: u32 = 52;
+    let sign = if value.is_sign_negative() && !value.is_nan() { "-" } else { "" };
+    if !value.is_finite() {
+        return if value.is_nan() { "NaN".into() } else { format!("{sign}Infinity") };
+    }
+    let bits = value.abs().to_bits();
+    let (exponent, mut mantissa) = ((bits >> MANTISSA_BITS) as i64, bits & ((1 << MANTISSA_BITS) - 1));
+    let mut whole = u64::from(exponent > 0);
+    let mut power = if bits == 0 { 0 } else { exponent.max(1) - 1023 };
+    let digits = precision.map(|digits| digits.max(1)).filter(|digits| *digits < 13);
+    if let Some(digits) = digits {
+        if whole == 0 && mantissa != 0 {
+            let shift = mantissa.leading_zeros() - (63 - MANTISSA_BITS);
+            (whole, mantissa) = (1, (mantissa << shift) & ((1 << MANTISSA_BITS) - 1));
+            power -= i64::from(shift);
+        }
+        // Half to even.
+        let drop = MANTISSA_BITS - 4 * digits as u32;
+        let (kept, rest, half) = (mantissa >> drop, mantissa & ((1 << drop) - 1), 1u64 << (drop - 1));
+        let kept = kept + u64::from(rest > half || rest == half && kept & 1 == 1);
+        mantissa = kept << drop;
+        if mantissa >> MANTISSA_BITS == 1 {
+            (mantissa, power) = (0, power + 1);
+        }
+    }
+    let all = format!("{mantissa:013x}");
+    let shown = match digits {
+        Some(digits) => &all[..digits],
+        None => match all.trim_end_matches('0') {
+            "" => "0",
+            shown => shown,
+        },
+    };
+    format!("{sign}0x{whole}.{shown}p{power}")
 }
 
 /// A positive number as digits and the place of the point: 0.d1d2... * 10^point.

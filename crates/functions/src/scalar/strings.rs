@@ -77,17 +77,14 @@ pub(crate) fn reverse(call: &Call) -> Result<ArrayRef> {
     map(call, |text, out| out.extend(text.chars().rev()))
 }
 
-/// The first letter of each word in upper case, the others in lower case.
+/// The first letter of each word in upper case, the others in lower case. Only ASCII has letters: others stand between
+/// words.
 pub(crate) fn init_cap(call: &Call) -> Result<ArrayRef> {
     map(call, |text, out| {
         let mut inside = false;
         for c in text.chars() {
-            if inside {
-                out.extend(c.to_lowercase());
-            } else {
-                out.extend(c.to_uppercase());
-            }
-            inside = c.is_alphanumeric();
+            out.push(if inside { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() });
+            inside = c.is_ascii_alphanumeric();
         }
     })
 }

@@ -66,13 +66,9 @@ pub(crate) fn date_format(call: &Call) -> Result<ArrayRef> {
             let Ok((days, nanos)) = parse::timestamp(text, true) else { return Ok(false) };
             // A text is read as TIMESTAMP(0).
             let reading = (days, nanos - nanos % 1_000_000_000);
-            write_local(
-                call,
-                compiled.get(pattern, |pattern| compile(call, pattern, JAVA_TIME))?,
-                pattern,
-                reading,
-                out,
-            )
+            let pattern = compiled.get(pattern, |pattern| compile(call, pattern, Dialect::SimpleDateFormat))?;
+            pattern.write(reading, Some(&ZoneReading::new(chrono_tz::UTC, 0)), out);
+            Ok(true)
         });
     }
     let (values, unit) = timestamp_units(&call.full(0)?)?;
@@ -192,11 +188,6 @@ pub(crate) fn to_timestamp_ltz_result(signature: &Signature) -> Result<SqlType> 
     signature.arity(1..=3)?;
     if signature.logical(0).is_string() {
         all_strings(signature)?;
-        if let Some(zone) = signature.constant_text(2)
-            && Zone::parse(&zone).is_none()
-        {
-            return Err(signature.error_because(&format!("unknown time zone '{zone}'")));
-        }
     } else {
         signature.arity(1..=2)?;
         signature.numeric(0)?;
@@ -206,6 +197,22 @@ pub(crate) fn to_timestamp_ltz_result(signature: &Signature) -> Result<SqlType> 
     }
     Ok(LogicalType::TimestampLtz(instant_precision(signature)?).nullable())
 }
+
+/// Refuses a pattern or a zone that is written as a literal and can never be right. As a value it gives NULL.
+pub fn check_literal(index: usize, text: &str) -> Result<()> {
+    let why = match index {
+        1 => match Pattern::compile(text, JAVA_TIME) {
+            Ok(_) => return Ok(()),
+            Err(why) => why,
+        },
+        2 if Zone::of_region(text).is_none() => "unknown time zone".to_string(),
+        _ => return Ok(()),
+    };
+    Err(Error::new(&codes::BAD_VALUE, &[("function", &"TO_TIMESTAMP_LTZ"), ("value", &text), ("why", &why)]))
+}
+
+/// The seconds of the years 0 to 9999: other numbers are no timestamps.
+const EPOCH_SECONDS: RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
 
 /// A column of instants from units of the result's own type.
 fn instants(call: &Call, value: impl FnMut(usize) -> Result<Option<i64>>) -> Result<ArrayRef> {
@@ -232,6 +239,8 @@ pub(crate) fn to_timestamp_ltz(call: &Call) -> Result<ArrayRef> {
     }
     let precisions = if call.len() == 2 { Some(call.longs(1)?) } else { None };
     let stored = stored_digits(call);
+    let per_second = 10i64.pow(stored);
+    let in_range = |units: &i64| EPOCH_SECONDS.contains(&units.div_euclid(per_second));
     // What a number is multiplied with and divided by.
     let scale = |row: usize| -> Result<Option<(i64, i64)>> {
         match precisions.as_ref().map_or(Some(3), |precisions| precisions.get(row)) {
@@ -248,13 +257,13 @@ pub(crate) fn to_timestamp_ltz(call: &Call) -> Result<ArrayRef> {
         let values = call.doubles(0)?;
         return instants(call, |row| {
             let (Some(value), Some((up, down))) = (values.get(row), scale(row)?) else { return Ok(None) };
-            Ok(Some((value * up as f64 / down as f64) as i64))
+            Ok(Some((value * up as f64 / down as f64) as i64).filter(in_range))
         });
     }
     let values = call.longs(0)?;
     instants(call, |row| {
         let (Some(value), Some((up, down))) = (values.get(row), scale(row)?) else { return Ok(None) };
-        Ok(value.checked_mul(up).map(|value| value.div_euclid(down)))
+        Ok(value.checked_mul(up).map(|value| value.div_euclid(down)).filter(in_range))
     })
 }
 
@@ -272,8 +281,8 @@ fn text_to_instant(call: &Call) -> Result<ArrayRef> {
         if pattern == Some(None) {
             return Ok(None);
         }
-        let unknown = |name: &str| call.bad_value(&name, &"unknown time zone");
-        let zone = *zone_compiled.get(zone, |name| Zone::parse(name).ok_or_else(|| unknown(name)))?;
+        // As a literal, an unknown zone is refused by [`check_literal`].
+        let Some(zone) = *zone_compiled.get(zone, |name| Ok(Zone::of_region(name)))? else { return Ok(None) };
         let reading = read_text(&mut compiled, text, pattern.flatten())?;
         let Some(reading) = reading else {
             return match pattern {

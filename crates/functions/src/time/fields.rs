@@ -1,11 +1,11 @@
 //! EXTRACT and its short forms: YEAR, MONTH, DAYOFWEEK, HOUR and so on.
 
 use super::rounding::Unit;
-use crate::call::{Call, Signature};
-use crate::scalar::intervals::local_ms;
+use crate::call::{Call, Signature, Values};
+use crate::scalar::intervals::{local_ms, stored};
 use arrow::array::*;
 use arrow::datatypes::*;
-use base::LogicalType::{self, BigInt, Date, Int, IntervalDayTime, IntervalYearMonth, Time, Timestamp, TimestampLtz};
+use base::LogicalType::{self, BigInt, Date, IntervalDayTime, IntervalYearMonth, Time, Timestamp, TimestampLtz};
 use base::text::{civil_from_days, days_from_civil, units_per_second};
 use base::{Result, SqlType};
 
@@ -141,10 +141,9 @@ fn below_millisecond(call: &Call, source: usize, unit: Unit) -> Result<ArrayRef>
 fn of_interval(call: &Call, source: usize, field: Field) -> Result<ArrayRef> {
     let refused = || call.bad_value(&call.types[source], &"an interval does not have this field");
     if call.types[source].logical == IntervalYearMonth {
-        let months = call.values::<Int32Type>(source, &Int)?;
+        let months = Values::of(stored(&call.arguments[source])?, call.rows);
         return call.map_values::<Int64Type>(|row| {
             let Some(months) = months.get(row) else { return Ok(None) };
-            let months = i64::from(months);
             Ok(Some(match field {
                 Field::Unit(Unit::Year) => months / 12,
                 Field::Unit(Unit::Month) => months % 12,
@@ -152,7 +151,7 @@ fn of_interval(call: &Call, source: usize, field: Field) -> Result<ArrayRef> {
             }))
         });
     }
-    let ms = call.longs(source)?;
+    let ms = Values::of(stored(&call.arguments[source])?, call.rows);
     call.map_values::<Int64Type>(|row| {
         let Some(ms) = ms.get(row) else { return Ok(None) };
         Ok(Some(match field {

@@ -113,6 +113,7 @@ impl Pattern {
         if !known.contains(letter) {
             return Err(format!("the letter '{letter}' is not supported in a date pattern"));
         }
+        let numeric_max = if letter == 'a' { 1 } else { numeric_max };
         if dialect == Dialect::DateTimeFormatter && count > numeric_max {
             return Err(format!("too many letters '{letter}' in a date pattern"));
         }

@@ -6,6 +6,8 @@ use chrono::{DateTime, TimeZone};
 use chrono_tz::{OffsetName, Tz};
 
 const DAY_MS: i64 = 86_400_000;
+/// The largest offset of a `ZoneId`.
+const OFFSET_MAX_MS: i64 = 18 * 3_600_000;
 
 /// Short names of Java that are no regions of their own.
 const SHORT_NAMES: [(&str, &str); 28] = [
@@ -57,6 +59,22 @@ impl Zone {
             return region.parse().ok().map(Zone::Region);
         }
         offset_ms(name.strip_prefix("GMT")?).map(Zone::Offset)
+    }
+
+    /// The zone of a name as `ZoneId` knows it: a region, or an offset such as `+08:00`, `GMT+8` and `UTC+08:00`.
+    pub fn of_region(name: &str) -> Option<Zone> {
+        if SHORT_NAMES.iter().any(|(short, _)| *short == name) || matches!(name, "EST" | "MST" | "HST") {
+            return None;
+        }
+        if let Ok(region) = name.parse() {
+            return Some(Zone::Region(region));
+        }
+        if name == "Z" {
+            return Some(Zone::Offset(0));
+        }
+        let digits = ["GMT", "UTC", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        let offset = offset_ms(digits).filter(|offset| offset.abs() <= OFFSET_MAX_MS);
+        offset.map(Zone::Offset)
     }
 
     /// The zone of a name, GMT if it is unknown.

@@ -1,6 +1,8 @@
 //! The program as a user runs it: scripts, exit codes, standard output and standard error.
 
+mod batch;
 mod catalogue;
+mod changelog_page;
 mod control;
 mod errors;
 mod kafka;

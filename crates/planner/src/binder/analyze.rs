@@ -1,7 +1,10 @@
 //! The step after `SqlToRel`: literals in the place of their markers, common types, group windows as window tables.
 
 use super::coerce::{as_condition, coerce_expression, coerce_union, sql_type_of};
+use super::grouping;
 use super::markers::{WindowPart, as_window_marker};
+use super::set_operations;
+use super::unnest;
 use super::windows::{check_multiple, interval_ms, plain_sql};
 use crate::bridge::{aggregate_udf, external, flink_aggregate};
 use crate::codes;
@@ -12,16 +15,15 @@ use base::function::FunctionContext;
 use base::plan::WindowKind;
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, Result};
-use datafusion_expr::Expr;
-use datafusion_expr::expr::AggregateFunction;
 use datafusion_expr::expr_rewriter::NamePreserver;
 use datafusion_expr::logical_plan::{Aggregate, LogicalPlan, Projection};
 use datafusion_expr::utils::merge_schema;
+use datafusion_expr::{Expr, WindowFunctionDefinition};
 use std::sync::Arc;
 
 /// Finishes a plan of `SqlToRel`.
 pub fn analyze(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
-    let plan = plan.transform_up(|plan| node(plan, functions).map(Transformed::yes))?.data;
+    let plan = plan.transform_up_with_subqueries(|plan| node(plan, functions).map(Transformed::yes))?.data;
     check_markers(&plan)?;
     Ok(plan)
 }
@@ -39,12 +41,19 @@ pub fn replace_literals(expr: Expr) -> Result<Transformed<Expr>> {
 }
 
 fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
-    if let LogicalPlan::Union(union) = plan {
-        return coerce_union(union, functions);
-    }
+    let plan = match plan {
+        LogicalPlan::Union(union) => return coerce_union(union, functions),
+        LogicalPlan::Join(join) if set_operations::is_set_operation(&join) => {
+            return set_operations::finish(join, functions);
+        }
+        other => other,
+    };
     let schema = match &plan {
-        LogicalPlan::TableScan(scan) => DFSchema::clone(&scan.projected_schema),
-        other => merge_schema(&other.inputs()),
+        LogicalPlan::TableScan(scan) => scan.projected_schema.clone(),
+        other => match other.inputs().as_slice() {
+            [input] => input.schema().clone(),
+            inputs => Arc::new(merge_schema(inputs)),
+        },
     };
     let condition = match &plan {
         LogicalPlan::Filter(filter) if matches!(filter.input.as_ref(), LogicalPlan::Aggregate(_)) => Some("HAVING"),
@@ -52,9 +61,14 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
         _ => None,
     };
     let in_groups = has_groups(&plan);
+    let is_window = matches!(plan, LogicalPlan::Window(_));
     let preserver = NamePreserver::new(&plan);
     let plan = plan
         .map_expressions(|expr| {
+            // Most expressions of most plans.
+            if condition.is_none() && is_column(&expr) {
+                return Ok(Transformed::no(expr));
+            }
             let name = preserver.save(&expr);
             let expr = replace_literals(expr)?.data;
             let coerced = coerce_expression(expr, &schema, functions)?;
@@ -63,29 +77,43 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
                 None => coerced.data,
             };
             check_types(&typed, &schema)?;
-            let typed = if in_groups { type_in_groups(typed)? } else { typed };
+            let typed = if in_groups || is_window { type_in_groups(typed)? } else { typed };
             Ok(Transformed::yes(name.restore(typed)))
         })?
         .data
         .recompute_schema()?;
     match plan {
-        LogicalPlan::Aggregate(aggregate) => group_window(aggregate),
+        LogicalPlan::Aggregate(aggregate) => match grouping::expand(aggregate, functions)? {
+            LogicalPlan::Aggregate(aggregate) => group_window(aggregate),
+            other => Ok(other),
+        },
+        LogicalPlan::Join(join) => unnest::correlate(join),
         other => Ok(other),
     }
 }
 
-/// Whether each row of an aggregate stands for at least one row of its input: GROUP BY with keys in every grouping set.
+/// A column of the input as it is, perhaps under another name.
+fn is_column(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) => true,
+        Expr::Alias(alias) => matches!(alias.expr.as_ref(), Expr::Column(_)),
+        _ => false,
+    }
+}
+
+/// Whether each row of an aggregate stands for at least one row of its input: GROUP BY with keys.
 fn has_groups(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => {
+            // With grouping sets, the set is a key: even the one without columns has no row before there is one of the input.
             !aggregate.group_expr.is_empty()
-                && !aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_)))
         }
         _ => false,
     }
 }
 
-/// Aggregates without FILTER of arguments that are NOT NULL are NOT NULL in a group.
+/// Aggregates without FILTER of arguments that are NOT NULL are NOT NULL in a group, and in a window, which has at least the
+/// current row.
 fn type_in_groups(expr: Expr) -> Result<Expr> {
     let typed = expr.transform_up(|expr| match expr {
         Expr::AggregateFunction(mut call) if call.params.filter.is_none() => {
@@ -94,6 +122,14 @@ fn type_in_groups(expr: Expr) -> Result<Expr> {
             };
             call.func = aggregate_udf(functions::grouped(function.clone()));
             Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
+        Expr::WindowFunction(mut call) => {
+            if let WindowFunctionDefinition::AggregateUDF(function) = &call.fun
+                && let Some(function) = flink_aggregate(function)
+            {
+                call.fun = WindowFunctionDefinition::AggregateUDF(aggregate_udf(functions::grouped(function.clone())));
+            }
+            Ok(Transformed::yes(Expr::WindowFunction(call)))
         }
         other => Ok(Transformed::no(other)),
     })?;
@@ -104,25 +140,27 @@ fn type_in_groups(expr: Expr) -> Result<Expr> {
 fn check_types(expr: &Expr, schema: &DFSchema) -> Result<()> {
     sql_type_of(expr, schema)?;
     expr.apply(|part| {
-        if let Expr::AggregateFunction(call) = part {
-            if call.params.distinct && call.func.name() == "COUNT" && call.params.args.len() != 1 {
-                return Err(external(Error::unsupported("COUNT(DISTINCT ...) of other than one column")));
-            }
-            check_constants(call, schema)?;
+        let (name, distinct, arguments) = match part {
+            Expr::AggregateFunction(call) => (call.func.name(), call.params.distinct, &call.params.args),
+            Expr::WindowFunction(call) => (call.fun.name(), call.params.distinct, &call.params.args),
+            _ => return Ok(TreeNodeRecursion::Continue),
+        };
+        if distinct && name == "COUNT" && arguments.len() != 1 {
+            return Err(external(Error::unsupported("COUNT(DISTINCT ...) of other than one column")));
         }
+        check_constants(name, arguments, schema)?;
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
 }
 
 /// The separator of LISTAGG and the percentages of PERCENTILE are the same for all rows.
-fn check_constants(call: &AggregateFunction, schema: &DFSchema) -> Result<()> {
-    let name = call.func.name();
-    let (Some(argument), "LISTAGG" | "PERCENTILE") = (call.params.args.get(1), name) else { return Ok(()) };
+fn check_constants(name: &str, arguments: &[Expr], schema: &DFSchema) -> Result<()> {
+    let (Some(argument), "LISTAGG" | "PERCENTILE") = (arguments.get(1), name) else { return Ok(()) };
     if argument.column_refs().is_empty() && !argument.is_volatile() {
         return Ok(());
     }
-    let types = call.params.args.iter().map(|argument| Ok(sql_type_of(argument, schema)?.logical.to_string()));
+    let types = arguments.iter().map(|argument| Ok(sql_type_of(argument, schema)?.logical.to_string()));
     let types = format!("({})", types.collect::<Result<Vec<_>>>()?.join(", "));
     let why = "the second argument must be a constant";
     let forms = if name == "LISTAGG" { "LISTAGG(STRING, ';')" } else { "PERCENTILE(number, 0.5)" };

@@ -78,6 +78,7 @@ pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionCont
     let truth = |operand: Box<Expr>| condition(operand, "IS TRUE");
     expr.transform_up(|expr| match expr {
         Expr::ScalarFunction(call) if call.name() == "TYPEOF" => type_text(&call, schema, functions),
+        Expr::ScalarFunction(call) if LITERALS_MATTER.contains(&call.name()) => typed_by_literals(call, schema, functions),
         Expr::ScalarFunction(call) => Ok(exact_through_float(call)),
         Expr::Case(case) => coerce_case(case, schema, functions),
         Expr::InList(list) => coerce_in(list, schema, functions),
@@ -92,8 +93,57 @@ pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionCont
             call.params.filter = call.params.filter.take().map(|filter| condition(filter, "FILTER")).transpose()?;
             Ok(Transformed::yes(Expr::AggregateFunction(call)))
         }
+        Expr::WindowFunction(mut call) if call.params.filter.is_some() => {
+            call.params.filter = call.params.filter.take().map(|filter| condition(filter, "FILTER")).transpose()?;
+            Ok(Transformed::yes(Expr::WindowFunction(call)))
+        }
         other => Ok(Transformed::no(other)),
     })
+}
+
+/// Functions whose type follows from a literal after the first argument.
+const LITERALS_MATTER: &[&str] = &["ROUND", "TRUNCATE", "TO_TIMESTAMP_LTZ"];
+
+/// Settles the type of such a call: a number that is cast is a literal too, and any other constant is none, although the
+/// optimizer makes one of it later. What a literal can never mean is refused.
+fn typed_by_literals(
+    mut call: ScalarFunction,
+    schema: &DFSchema,
+    functions: &FunctionContext,
+) -> Result<Transformed<Expr>> {
+    let is_instant = call.name() == "TO_TIMESTAMP_LTZ";
+    let mut is_settled = true;
+    for (index, argument) in call.args.iter_mut().enumerate().skip(1) {
+        if let Some(literal) = cast_literal(argument, schema, functions)? {
+            *argument = literal;
+        }
+        match argument {
+            Expr::Literal(ScalarValue::Utf8(Some(text)), _) if is_instant => {
+                functions::check_instant_literal(index, text).map_err(external)?;
+            }
+            Expr::Literal(..) => {}
+            other => is_settled &= !other.column_refs().is_empty(),
+        }
+    }
+    let call = Expr::ScalarFunction(call);
+    if is_settled {
+        return Ok(Transformed::yes(call));
+    }
+    let sql_type = sql_type_of(&call, schema)?;
+    Ok(Transformed::yes(scalar_udf(CastFunction::create(&sql_type, false), functions).call(vec![call])))
+}
+
+/// `CAST(2 AS INT)` of a number as a literal.
+fn cast_literal(expr: &Expr, schema: &DFSchema, functions: &FunctionContext) -> Result<Option<Expr>> {
+    let Expr::ScalarFunction(call) = expr else { return Ok(None) };
+    let target = call.func.name().strip_prefix(CAST_PREFIX).and_then(|name| name.parse::<SqlType>().ok());
+    let (Some(target), [literal @ Expr::Literal(value, _)]) = (target, call.args.as_slice()) else { return Ok(None) };
+    if !target.logical.is_integer() || !value.data_type().is_numeric() || value.is_null() {
+        return Ok(None);
+    }
+    let from = sql_type_of(literal, schema)?;
+    let literal = cast_to(literal.clone(), &from, &target, functions)?;
+    Ok(matches!(literal, Expr::Literal(..)).then_some(literal))
 }
 
 /// `CAST(CAST(0.1 AS FLOAT) AS DOUBLE)` is 0.1: the digits of a literal survive a cast to FLOAT until they are a value.
@@ -206,7 +256,8 @@ pub fn coerce_union(union: Union, functions: &FunctionContext) -> Result<Logical
     Ok(LogicalPlan::Union(Union::try_new(inputs)?))
 }
 
-fn cast_columns(input: Arc<LogicalPlan>, targets: &[SqlType], functions: &FunctionContext) -> Result<Arc<LogicalPlan>> {
+/// A plan whose columns have these types.
+pub fn cast_columns(input: Arc<LogicalPlan>, targets: &[SqlType], functions: &FunctionContext) -> Result<Arc<LogicalPlan>> {
     let schema = input.schema().clone();
     let mut changed = false;
     let mut columns = Vec::with_capacity(targets.len());

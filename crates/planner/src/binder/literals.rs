@@ -256,6 +256,10 @@ fn parse_parts(text: &str, first: Unit, last: Unit) -> Option<i64> {
     }
     const DAY_UNITS: [(Unit, i64); 4] =
         [(Unit::Day, 86_400_000), (Unit::Hour, 3_600_000), (Unit::Minute, 60_000), (Unit::Second, 1_000)];
+    // Only seconds have a fraction.
+    if last != Unit::Second && text.contains('.') {
+        return None;
+    }
     if first == last {
         let factor = match first {
             Unit::Week => 7 * 86_400_000,

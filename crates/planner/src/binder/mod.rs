@@ -1,5 +1,6 @@
 //! From syntax trees to bound logical plans, in steps: rewrite the tree ([`stars`], [`rewrite`], [`select`]), let `SqlToRel`
-//! resolve names and structure ([`provider`], [`windows`]), finish types and windows ([`analyze`]), optimise ([`optimize`]).
+//! resolve names and structure ([`provider`], [`windows`]), finish types and windows ([`analyze`]), put views in ([`views`]),
+//! optimise ([`optimize`]).
 //! A query that cannot be bound is looked at once more to tell all that is wrong with it ([`diagnose`], [`names`]).
 
 mod analyze;
@@ -7,25 +8,31 @@ pub mod codes;
 pub mod coerce;
 mod diagnose;
 mod errors;
+mod grouping;
 mod hints;
 mod literals;
 mod markers;
 pub mod names;
 mod nulls;
 mod optimize;
+mod over;
+pub mod over_codes;
 pub mod positions;
 mod provider;
 pub mod rewrite;
 mod select;
+mod set_operations;
 mod stars;
+mod subqueries;
+mod unnest;
+pub mod views;
 pub mod windows;
 
-use crate::catalog::{Catalogs, View};
-use crate::codes as planner_codes;
+use crate::catalog::Catalogs;
 use crate::user_functions;
 use base::connector::ConnectorContext;
 use base::function::FunctionContext;
-use base::{Error, Result, RowType};
+use base::{Error, ObjectPath, Result, RowType};
 use datafusion_common::{DFSchema, DataFusionError};
 use datafusion_expr::{Expr, LogicalPlan};
 use datafusion_sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
@@ -51,7 +58,9 @@ pub struct Binder<'a> {
     /// For tables whose options a hint changes; without it there are none.
     connector: Option<ConnectorContext>,
     /// Views that are being bound, outermost first.
-    open_views: Vec<String>,
+    open_views: Vec<ObjectPath>,
+    /// What the statement reads, what its views read included.
+    reads: RefCell<views::Reads>,
 }
 
 impl<'a> Binder<'a> {
@@ -65,6 +74,7 @@ impl<'a> Binder<'a> {
             hints: RefCell::default(),
             connector: None,
             open_views: Vec::new(),
+            reads: RefCell::default(),
         }
     }
 
@@ -102,6 +112,7 @@ impl<'a> Binder<'a> {
         SqlToRel::new_with_options(&provider, parser_options())
             .sql_statement_to_plan(ast::Statement::Query(query))
             .and_then(|plan| analyze::analyze(plan, &self.functions))
+            .and_then(|plan| if provider.has_views.get() { views::expand(plan) } else { Ok(plan) })
             .map_err(|error| {
                 let (tables, positions) = (provider.tables.borrow(), self.positions);
                 let scene = Scene { places: &places, positions, hidden_aliases: &hidden_aliases, tables: &tables };
@@ -138,32 +149,6 @@ impl<'a> Binder<'a> {
         bind().map_err(|error| errors::translate(error, &scene))
     }
 
-    /// Binds the query of a view where the view was made.
-    pub(crate) fn bind_view(&self, view: &View) -> Result<LogicalPlan> {
-        let name = view.path.to_string();
-        if self.open_views.contains(&name) {
-            return Err(Error::new(&planner_codes::VIEW_CYCLE, &[("name", &view.path.name)]));
-        }
-        let catalogs = self.catalogs.at_home(&view.home);
-        let mut open_views = self.open_views.clone();
-        open_views.push(name);
-        let inner = Binder {
-            catalogs: &catalogs,
-            functions: self.functions.clone(),
-            positions: None,
-            warnings: RefCell::default(),
-            hints: RefCell::default(),
-            connector: self.connector.clone(),
-            open_views,
-        };
-        let plan = inner.query(&view.query).map_err(|error| view.broken(error))?;
-        self.keep_hints(inner.hints.into_inner());
-        if view.columns.is_empty() {
-            return Ok(plan);
-        }
-        windows::rename(plan, &view.columns).map_err(|error| Error::new(&planner_codes::BIND, &[("reason", &error)]))
-    }
-
     /// The query of a view with columns in the place of its stars: a column that a table gets later is none of the view.
     /// Where the columns cannot be told (JOIN ... USING), the stars stay.
     ///
@@ -171,6 +156,9 @@ impl<'a> Binder<'a> {
     /// A bug: the query has been bound before.
     pub(crate) fn without_stars(&self, query: &ast::Query, plan: &LogicalPlan) -> Result<Box<ast::Query>> {
         let plain = Box::new(stars::columns(self, query));
+        if *plain == *query {
+            return Ok(plain);
+        }
         let same = match self.bind(&plain) {
             Ok(other) => Binder::row_type(&other)? == Binder::row_type(plan)?,
             Err(_) => false,

@@ -3,6 +3,7 @@
 //! Left out: everything that pushes LIMIT, splits DISTINCT aggregates, moves filters below null-aware joins, changes what an
 //! empty input gives, or hides patterns behind common expressions.
 
+use super::subqueries;
 use datafusion_common::Result;
 use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_expr::{Expr, LogicalPlan};
@@ -16,15 +17,16 @@ use datafusion_optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion_optimizer::optimize_projections::OptimizeProjections;
 use datafusion_optimizer::push_down_filter::PushDownFilter;
 use datafusion_optimizer::replace_distinct_aggregate::ReplaceDistinctWithAggregate;
-use datafusion_optimizer::rewrite_set_comparison::RewriteSetComparison;
-use datafusion_optimizer::scalar_subquery_to_join::ScalarSubqueryToJoin;
 use datafusion_optimizer::simplify_expressions::SimplifyExpressions;
 use datafusion_optimizer::{Optimizer, OptimizerContext, OptimizerRule};
 use std::sync::Arc;
 
 /// Optimises a bound plan.
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let rules = if combines(&plan)? { rules_with_joins() } else { rules_without_joins() };
+    let (plan, rules) = match combines(&plan)? {
+        true => (subqueries::unnest(subqueries::plain_comparisons(plan)?)?, rules_with_joins()),
+        false => (plan, rules_without_joins()),
+    };
     // The rules stand in the order in which each finds what the one before has left: a second pass changes nothing.
     let context = OptimizerContext::new().filter_null_keys(false).with_skip_failing_rules(false).with_max_passes(1);
     Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {})
@@ -34,11 +36,9 @@ type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
 
 fn rules_with_joins() -> Rules {
     vec![
-        Arc::new(RewriteSetComparison::new()),
         Arc::new(SimplifyExpressions::new()),
         Arc::new(ReplaceDistinctWithAggregate::new()),
         Arc::new(DecorrelatePredicateSubquery::new()),
-        Arc::new(ScalarSubqueryToJoin::new()),
         Arc::new(DecorrelateLateralJoin::new()),
         Arc::new(ExtractEquijoinPredicate::new()),
         Arc::new(EliminateDuplicatedExpr::new()),

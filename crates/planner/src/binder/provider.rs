@@ -1,9 +1,11 @@
 //! What `SqlToRel` asks while it binds a statement: tables, functions, operators.
 
 use super::Binder;
+use super::grouping::grouping_marker;
 use super::hints;
 use super::markers::window_marker;
 use super::rewrite::FIELD_FUNCTION;
+use super::views::ViewSource;
 use super::windows::FlinkRelations;
 use crate::bridge::{aggregate_udf, external, scalar_udf};
 use crate::cast::CastFunction;
@@ -11,17 +13,16 @@ use crate::catalog::{CatalogObject, CatalogTable};
 use crate::literal::Literal;
 use crate::table_source::CatalogTableSource;
 use crate::time_functions::hidden_function;
-use arrow::datatypes::{DataType, SchemaRef};
+use crate::window_functions::WindowFunction;
+use arrow::datatypes::DataType;
 use base::function::FunctionContext;
 use datafusion_common::config::ConfigOptions;
 use datafusion_common::{Column, DFSchema, DataFusionError, Result, TableReference, not_impl_err};
 use datafusion_expr::planner::{
-    ContextProvider, ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RelationPlanner,
+    ContextProvider, ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr, RelationPlanner,
 };
-use datafusion_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, TableSource, WindowUDF};
-use std::any::Any;
-use std::borrow::Cow;
-use std::cell::RefCell;
+use datafusion_expr::{AggregateUDF, Expr, ScalarUDF, TableSource, WindowUDF};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 use syntax::ast::BinaryOperator;
@@ -31,6 +32,8 @@ pub struct Provider<'a> {
     binder: &'a Binder<'a>,
     /// The tables that the statement reads, for errors.
     pub tables: RefCell<Vec<Arc<CatalogTable>>>,
+    /// Whether it reads a view.
+    pub has_views: Cell<bool>,
     literals: HashMap<String, Arc<ScalarUDF>>,
     planners: Vec<Arc<dyn ExprPlanner>>,
     relations: Vec<Arc<dyn RelationPlanner>>,
@@ -45,6 +48,7 @@ impl<'a> Provider<'a> {
         Provider {
             binder,
             tables: RefCell::default(),
+            has_views: Cell::new(false),
             literals,
             planners: vec![Arc::new(Operators { context: binder.functions.clone() })],
             relations: vec![Arc::new(FlinkRelations::new(binder.functions.clone()))],
@@ -69,7 +73,9 @@ impl ContextProvider for Provider<'_> {
         };
         let (parts, options) = hints::unmark(parts);
         let path = self.binder.catalogs.path(&parts).map_err(external)?;
-        match self.binder.catalogs.object(&path).map_err(external)? {
+        let object = self.binder.catalogs.object(&path).map_err(external)?;
+        self.binder.keep_reads(&[(path.clone(), object.clone())]);
+        match object {
             CatalogObject::Table(table) => {
                 let table = &self.binder.with_options(table, options).map_err(external)?;
                 crate::table::check_readable(table).map_err(external)?;
@@ -81,7 +87,8 @@ impl ContextProvider for Provider<'_> {
                     return Err(external(hints::options_of_view(&path.name)));
                 }
                 let plan = self.binder.bind_view(view).map_err(external)?;
-                Ok(Arc::new(ViewSource { schema: plan.schema().inner().clone(), plan }))
+                self.has_views.set(true);
+                Ok(Arc::new(ViewSource::new(plan)))
             }
         }
     }
@@ -105,11 +112,11 @@ impl ContextProvider for Provider<'_> {
     }
 
     fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
-        functions::aggregate(name).map(aggregate_udf)
+        grouping_marker(name).or_else(|| functions::aggregate(name).map(aggregate_udf))
     }
 
-    fn get_window_meta(&self, _name: &str) -> Option<Arc<WindowUDF>> {
-        None
+    fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        WindowFunction::from_name(name).map(WindowFunction::udf)
     }
 
     fn get_variable_type(&self, _names: &[String]) -> Option<DataType> {
@@ -130,27 +137,6 @@ impl ContextProvider for Provider<'_> {
 
     fn udwf_names(&self) -> Vec<String> {
         Vec::new()
-    }
-}
-
-/// A view: DataFusion puts its plan in the place of the scan.
-#[derive(Debug)]
-struct ViewSource {
-    schema: SchemaRef,
-    plan: LogicalPlan,
-}
-
-impl TableSource for ViewSource {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn schema(&self) -> SchemaRef {
-        self.schema.clone()
-    }
-
-    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
-        Some(Cow::Borrowed(&self.plan))
     }
 }
 
@@ -207,11 +193,17 @@ impl ExprPlanner for Operators {
             .map(PlannerResult::Planned)
     }
 
+    /// `COUNT(*) OVER` too.
+    fn plan_window(&self, mut raw: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
+        if is_star(&raw.args) {
+            raw.args.clear();
+        }
+        Ok(PlannerResult::Original(raw))
+    }
+
     /// `COUNT(*)` is COUNT without arguments.
     fn plan_aggregate(&self, mut raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
-        #[expect(deprecated, reason = "the only name that this version has for it")]
-        let is_star = matches!(raw.args.as_slice(), [Expr::Wildcard { .. }]);
-        if is_star {
+        if is_star(&raw.args) {
             raw.args.clear();
         }
         if !raw.order_by.is_empty() {
@@ -219,6 +211,11 @@ impl ExprPlanner for Operators {
         }
         Ok(PlannerResult::Original(raw))
     }
+}
+
+#[expect(deprecated, reason = "the only name that this version has for it")]
+fn is_star(arguments: &[Expr]) -> bool {
+    matches!(arguments, [Expr::Wildcard { .. }])
 }
 
 /// The names of columns as people write them.

@@ -8,6 +8,7 @@ use super::hints;
 use super::literals;
 use super::names::nested_aggregate;
 use super::nulls;
+use super::over;
 use super::positions::{Places, Positions, locate};
 use super::select;
 use crate::cast::{CAST_PREFIX, TRY_CAST_PREFIX};
@@ -16,6 +17,7 @@ use crate::literal::Literal;
 use crate::time_functions::{
     CURRENT_WATERMARK, PROCESSING_TIME, RAND, RAND_INTEGER, RANDOM, UNIX_TIME, UUID, WATERMARK, clock_function,
 };
+use crate::window_functions::WindowFunction;
 use base::nearest::nearest;
 use base::{Error, Result, SqlType};
 use datafusion_expr::ScalarUDF;
@@ -37,24 +39,13 @@ pub const ROW_MARKER: &str = "$ROW";
 pub const GROUP_WINDOWS: [&str; 3] = ["TUMBLE", "HOP", "SESSION"];
 /// Functions of Flink that are not built yet.
 const KNOWN_TO_FLINK: &[&str] = &[
-    "CUME_DIST",
     "CURRENT_CATALOG",
-    "DENSE_RANK",
     "FLATTEN",
     "FROM_CHANGELOG",
     "GET",
-    "GROUPING",
-    "GROUPING_ID",
-    "GROUP_ID",
     "HOP_PROCTIME",
-    "LAG",
-    "LEAD",
     "MATCH_PROCTIME",
     "MATCH_ROWTIME",
-    "NTILE",
-    "PERCENT_RANK",
-    "RANK",
-    "ROW_NUMBER",
     "SESSION_PROCTIME",
     "SOURCE_WATERMARK",
     "TO_CHANGELOG",
@@ -105,11 +96,11 @@ pub fn function_name(function: &Function) -> Option<String> {
 
 /// Whether Flink refuses a bare NULL as an argument of a function. Some give it the type of another argument.
 fn refuses_null(name: &str) -> bool {
-    let takes = matches!(name, "COALESCE" | "IFNULL" | "NULLIF" | "GREATEST" | "LEAST" | "TYPEOF" | "ARRAY")
+    let takes = matches!(name, "COALESCE" | "IFNULL" | "NULLIF" | "GREATEST" | "LEAST" | "TYPEOF" | "ARRAY" | "MAP")
         || ["JSON_", "ARRAY_", "OBJECT_", "MAP_", "BITMAP_"].iter().any(|prefix| name.starts_with(prefix));
     // Operators stand among the functions too, by their symbols and words.
     let is_operator = name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    matches!(name, "ROW" | "MAP" | "ARRAY_AGG" | "JSON_ARRAYAGG")
+    matches!(name, "ROW" | "ARRAY_AGG" | "JSON_ARRAYAGG")
         || !takes && !is_operator && (functions::scalar(name).is_some() || functions::aggregate(name).is_some())
 }
 
@@ -144,6 +135,8 @@ pub struct Rewriter<'a> {
     pub warnings: Vec<Error>,
     /// Hints but OPTIONS.
     pub hints: Vec<syntax::Hint>,
+    /// Whether the outermost query has been entered.
+    inside_query: bool,
     error: Option<Error>,
 }
 
@@ -160,6 +153,7 @@ impl<'a> Rewriter<'a> {
             current_database: String::new(),
             warnings: Vec::new(),
             hints: Vec::new(),
+            inside_query: false,
             error: None,
         }
     }
@@ -295,13 +289,7 @@ impl<'a> Rewriter<'a> {
             let operand = call_arguments(&function).into_iter().map(|(_, operand)| operand).collect();
             return Ok(call(&format!("IS JSON {kind}"), operand));
         }
-        if function.over.is_some() {
-            let feature = match name.as_str() {
-                "ROW_NUMBER" | "RANK" | "DENSE_RANK" => format!("{name}() OVER: Top-N and deduplication"),
-                _ => format!("{name}(...) OVER: over aggregation"),
-            };
-            return Err(Error::unsupported(feature));
-        }
+        over::check(&name, &function)?;
         if !function.within_group.is_empty() {
             return Err(Error::unsupported("WITHIN GROUP"));
         }
@@ -372,17 +360,19 @@ impl<'a> Rewriter<'a> {
                 }
                 match (sample, with_ordinality) {
                     (Some(_), _) => Err(Error::unsupported("TABLESAMPLE")),
-                    (None, true) => Err(Error::unsupported("WITH ORDINALITY")),
+                    (None, true) => Err(Error::unsupported("WITH ORDINALITY of anything but UNNEST")),
                     (None, false) => Ok(()),
                 }
             }
-            TableFactor::Derived { lateral: false, sample: None, .. }
+            TableFactor::Derived { sample: None, .. }
+            | TableFactor::UNNEST { with_offset: false, with_offset_alias: None, .. }
             | TableFactor::TableFunction { .. }
             | TableFactor::NestedJoin { .. } => Ok(()),
             TableFactor::Derived { sample: Some(_), .. } => Err(Error::unsupported("TABLESAMPLE")),
-            TableFactor::Derived { .. } => Err(Error::unsupported("LATERAL subqueries")),
-            TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST")),
-            TableFactor::Function { .. } => Err(Error::unsupported("LATERAL TABLE: table functions")),
+            TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST ... WITH OFFSET")),
+            TableFactor::Function { name, .. } => {
+                Err(Error::unsupported(format!("LATERAL TABLE({name}(...)): table functions other than UNNEST")))
+            }
             TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT and UNPIVOT")),
             _ => Err(Error::unsupported("this kind of table in FROM")),
@@ -395,12 +385,16 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
         let span = query.span();
+        if std::mem::replace(&mut self.inside_query, true) {
+            select::drop_needless_order(query);
+        }
         let result = select::query(self, query);
         self.check(result, span)
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         let span = factor.span();
+        plain_unnest(factor);
         let result = self.table(factor).and_then(|()| hints::mark_table(self, factor));
         self.check(result, span)
     }
@@ -409,6 +403,32 @@ impl VisitorMut for Rewriter<'_> {
         let span = expr.span();
         let result = self.expression(expr);
         self.check(result, span)
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        let Expr::Function(function) = expr else { return Flow::Continue(()) };
+        let span = function.name.span();
+        let result = over::restore_frame(&self.literals, function);
+        self.check(result, span)
+    }
+}
+
+/// `LATERAL UNNEST(x)` is `UNNEST(x)`: every UNNEST sees what stands before it in FROM.
+fn plain_unnest(factor: &mut TableFactor) {
+    if let TableFactor::Function { name, args, alias, .. } = factor
+        && name.to_string().eq_ignore_ascii_case("UNNEST")
+    {
+        let collections = args.iter().filter_map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+            _ => None,
+        });
+        *factor = TableFactor::UNNEST {
+            array_exprs: collections.collect(),
+            alias: alias.take(),
+            with_offset: false,
+            with_offset_alias: None,
+            with_ordinality: false,
+        };
     }
 }
 
@@ -430,7 +450,9 @@ const GENERATED: [&str; 4] = ["RAND", "RAND_INTEGER", "UUID", "UNIX_TIMESTAMP"];
 pub fn is_known_function(name: &str) -> bool {
     functions::scalar(name).is_some()
         || functions::aggregate(name).is_some()
+        || WindowFunction::from_name(name).is_some()
         || super::markers::is_group_window_function(name)
+        || super::grouping::is_grouping_function(name)
         || GROUP_WINDOWS.contains(&name)
         || matches!(name, "CUMULATE" | "DESCRIPTOR" | CURRENT_WATERMARK)
 }
@@ -546,16 +568,13 @@ fn form(expr: Expr) -> Result<Expr> {
         }
         Expr::Array(array) => call("ARRAY", array.elem),
         Expr::Tuple(elements) => call("ROW", elements),
-        Expr::InSubquery { .. } => return Err(Error::unsupported("IN (SELECT ...): semi join")),
-        Expr::Exists { .. } => return Err(Error::unsupported("EXISTS (SELECT ...): semi join")),
-        Expr::AnyOp { .. } | Expr::AllOp { .. } => {
-            return Err(Error::unsupported("comparisons with ANY, SOME and ALL (SELECT ...): semi join"));
-        }
-        Expr::Subquery(query) => Expr::Subquery(query),
-        Expr::GroupingSets(_) | Expr::Cube(_) | Expr::Rollup(_) => {
-            return Err(Error::unsupported("GROUPING SETS, CUBE and ROLLUP"));
-        }
-        other @ (Expr::BinaryOp { .. }
+        other @ (Expr::Subquery(_)
+        | Expr::InSubquery { .. }
+        | Expr::Exists { .. }
+        | Expr::AnyOp { .. }
+        | Expr::AllOp { .. }
+        | Expr::GroupingSets(_)
+        | Expr::BinaryOp { .. }
         | Expr::UnaryOp { .. }
         | Expr::Case { .. }
         | Expr::InList { .. }

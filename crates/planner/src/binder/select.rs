@@ -1,8 +1,10 @@
 //! Rewriting of queries: column names, VALUES, group windows, and the aliases that Flink does not let GROUP BY see.
 
+use super::grouping;
 use super::hints;
 use super::markers::group_window_markers;
 use super::names::misplaced_aggregate;
+use super::over;
 use super::positions::locate;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, Rewriter, VALUES_MARKER, call, function_name};
 use crate::codes;
@@ -25,7 +27,32 @@ pub fn query(rewriter: &mut Rewriter<'_>, query: &mut Query) -> Result<()> {
     if !query.pipe_operators.is_empty() || !query.locks.is_empty() || query.for_clause.is_some() {
         return Err(Error::unsupported("clauses after a query other than ORDER BY, LIMIT, OFFSET and FETCH"));
     }
+    for table in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
+        name_inside(&mut table.alias, &mut table.query)?;
+    }
     body(rewriter, &mut query.body)
+}
+
+/// Takes the order out of a subquery that gives all its rows: a table has no order. Flink does the same, except in a view.
+pub fn drop_needless_order(query: &mut Query) {
+    if query.limit_clause.is_none() && query.fetch.is_none() {
+        query.order_by = None;
+    }
+}
+
+/// `WITH t(a, b) AS (query)` as `WITH t AS (SELECT * FROM (query) AS t(a, b))`: DataFusion would read the names as expressions.
+fn name_inside(alias: &mut TableAlias, query: &mut Box<Query>) -> Result<()> {
+    if alias.columns.is_empty() {
+        return Ok(());
+    }
+    let template = syntax::parse_statement("SELECT 1").map_err(Error::internal)?;
+    let syntax::Statement::Query(mut outer) = template else { return Err(Error::internal("the template is no query")) };
+    std::mem::swap(query, &mut outer);
+    let named = Some(alias.clone());
+    alias.columns.clear();
+    query.body =
+        Box::new(select_all(TableFactor::Derived { lateral: false, subquery: outer, alias: named, sample: None })?);
+    Ok(())
 }
 
 fn body(rewriter: &mut Rewriter<'_>, set_expr: &mut SetExpr) -> Result<()> {
@@ -37,8 +64,8 @@ fn body(rewriter: &mut Rewriter<'_>, set_expr: &mut SetExpr) -> Result<()> {
             Ok(())
         }
         SetExpr::SetOperation { op, set_quantifier, left, right } => {
-            if *op != SetOperator::Union {
-                return Err(Error::unsupported("INTERSECT and EXCEPT"));
+            if *op == SetOperator::Minus {
+                return Err(Error::unsupported("MINUS, which is EXCEPT in Flink"));
             }
             if matches!(
                 set_quantifier,
@@ -129,11 +156,15 @@ pub fn refuse_null(rewriter: &Rewriter<'_>, expr: &Expr) -> Result<()> {
 /// Rewrites one SELECT; gives what stands in its place if its aliases had to be hidden.
 fn select(rewriter: &mut Rewriter<'_>, select: &mut Select) -> Result<Option<SetExpr>> {
     refuse(select)?;
+    over::inline_windows(rewriter, select)?;
     refuse_aggregates(rewriter, select)?;
     hints::of_select(rewriter, select)?;
     name_columns(rewriter, select)?;
     let hidden = hide_aliases(rewriter, select);
     expand_group_windows(select);
+    if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
+        grouping::normalize(keys)?;
+    }
     if !hidden {
         return Ok(None);
     }
@@ -174,6 +205,9 @@ fn refuse_aggregates(rewriter: &Rewriter<'_>, select: &Select) -> Result<()> {
     };
     let clauses = joins.chain(select.selection.iter().map(|condition| (condition, "WHERE")));
     let mut clauses = clauses.chain(keys.iter().map(|key| (key, "GROUP BY")));
+    for (expr, clause) in clauses.clone().chain(select.having.iter().map(|condition| (condition, "HAVING"))) {
+        over::refuse_windows(rewriter, expr, clause)?;
+    }
     match clauses.find_map(|(expr, clause)| misplaced_aggregate(expr, clause)) {
         Some((error, span)) => Err(locate(error, rewriter.positions, span)),
         None => Ok(()),
@@ -183,14 +217,13 @@ fn refuse_aggregates(rewriter: &Rewriter<'_>, select: &Select) -> Result<()> {
 fn refuse(select: &Select) -> Result<()> {
     let feature = match select {
         Select { distinct: Some(Distinct::On(_)), .. } => "DISTINCT ON",
-        Select { qualify: Some(_), .. } => "QUALIFY: Top-N and deduplication",
         Select { top: Some(_), .. } => "TOP",
         Select { into: Some(_), .. } => "SELECT INTO",
         Select { prewhere: Some(_), .. } => "PREWHERE",
         Select { exclude: Some(_), .. } => "EXCLUDE",
         Select { group_by: GroupByExpr::All(_), .. } => "GROUP BY ALL",
         Select { group_by: GroupByExpr::Expressions(_, modifiers), .. } if !modifiers.is_empty() => {
-            "GROUPING SETS, CUBE and ROLLUP"
+            "WITH ROLLUP, WITH CUBE and WITH TOTALS: write GROUP BY ROLLUP (...)"
         }
         _ if !select.lateral_views.is_empty() => "LATERAL VIEW",
         _ if !select.connect_by.is_empty() => "CONNECT BY",

@@ -4,6 +4,7 @@ use super::coerce::{cast_to, common_sql_type, sql_type_of};
 use super::markers::check_time_column;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, VALUES_MARKER, call_arguments, function_name, table_function};
 use super::select::plain_table;
+use super::unnest;
 use crate::bridge::{external, typed_field};
 use crate::codes;
 use crate::literal::{Literal, as_literal};
@@ -62,6 +63,11 @@ impl RelationPlanner for FlinkRelations {
                 };
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }
+            TableFactor::UNNEST { array_exprs: collections, alias, with_ordinality, .. } => {
+                let written = unnest::Written { collections, with_ordinality, alias };
+                let (plan, alias) = unnest::plan(written, context)?;
+                with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
+            }
             TableFactor::Table { name, args: Some(arguments), alias, .. } => {
                 let window = name.to_string().trim_matches('`').to_uppercase();
                 let function = table_function(name, arguments.args);
@@ -84,7 +90,7 @@ impl RelationPlanner for FlinkRelations {
 }
 
 /// Hides what DataFusion knows about dependent columns: it would add them to GROUP BY.
-fn screen(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub fn screen(plan: LogicalPlan) -> Result<LogicalPlan> {
     if plan.schema().functional_dependencies().is_empty() {
         return Ok(plan);
     }

@@ -57,21 +57,41 @@ pub const WIDER_SINK_KEY: ErrorCode = ErrorCode {
     },
 };
 
-/// A query without a known key into a sink with a key (warning).
-pub const UNKNOWN_QUERY_KEY: ErrorCode = ErrorCode {
+/// A query with another key than the sink's, whose rows are not kept (warning).
+pub const OTHER_QUERY_KEY: ErrorCode = ErrorCode {
     code: "HW-P523",
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "the query into table {table} updates rows, but has no key that the planner knows",
-        why: "table {table} has the primary key ({sink_key}); the last change of a key wins, and if two rows of the query \
-              share a key, deleting one deletes both",
-        fix: "declare the key where it comes from: PRIMARY KEY (...) NOT ENFORCED in the source table",
+        what: "table {table} has the primary key ({sink_key}), but the query has {query_key}",
+        why: "several rows of the query may share a ({sink_key}): the last change of a key wins, and deleting one of them \
+              deletes all",
+        fix: "SET 'table.exec.sink.upsert-materialize' = 'AUTO' keeps them all, so that the one before returns",
     },
     zh: Text {
-        what: "写入表 {table} 的查询会更新行，但规划器不知道它的键",
-        why: "表 {table} 的主键是 ({sink_key})；同一键以最后一次变更为准，若查询的两行具有相同的键，删除其一会一并删除",
-        fix: "请在源表中声明键：PRIMARY KEY (...) NOT ENFORCED",
+        what: "表 {table} 的主键是 ({sink_key})，而查询的键是：{query_key}",
+        why: "查询的多行可能具有相同的 ({sink_key})：同一键以最后一次变更为准，删除其一会全部删除",
+        fix: "设置 SET 'table.exec.sink.upsert-materialize' = 'AUTO' 可保留全部行，使前一行得以恢复",
+    },
+};
+
+/// A query with another key than the sink's, whose rows are kept (warning).
+pub const MATERIALIZED_SINK: ErrorCode = ErrorCode {
+    code: "HW-P526",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} has the primary key ({sink_key}), but the query has {query_key}",
+        why: "several rows of the query may share a ({sink_key}): all of them are kept as state, the last one shows, and the \
+              one before returns when it goes",
+        fix: "give the table the key of the query; declare PRIMARY KEY (...) NOT ENFORCED in the tables that are read if they \
+              have one; or SET 'table.exec.sink.upsert-materialize' = 'NONE' if no two rows ever share a key",
+    },
+    zh: Text {
+        what: "表 {table} 的主键是 ({sink_key})，而查询的键是：{query_key}",
+        why: "查询的多行可能具有相同的 ({sink_key})：它们全部作为状态保留，显示最后一行，该行被撤回时恢复前一行",
+        fix: "请让该表使用查询的键；若读取的表有键，请声明 PRIMARY KEY (...) NOT ENFORCED；\
+              若确定不会有两行共享同一键，可设置 SET 'table.exec.sink.upsert-materialize' = 'NONE'",
     },
 };
 
@@ -96,4 +116,4 @@ pub const NON_DETERMINISTIC: ErrorCode = ErrorCode {
 
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] =
-    &[&APPEND_ONLY_SINK, &UPSERT_SINK_KEY, &WIDER_SINK_KEY, &UNKNOWN_QUERY_KEY, &NON_DETERMINISTIC];
+    &[&APPEND_ONLY_SINK, &UPSERT_SINK_KEY, &WIDER_SINK_KEY, &OTHER_QUERY_KEY, &MATERIALIZED_SINK, &NON_DETERMINISTIC];

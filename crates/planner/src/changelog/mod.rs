@@ -7,19 +7,21 @@
 pub mod codes;
 pub mod determinism;
 
-use crate::lower::builder::{Draft, short_hash};
+use crate::lower::builder::{Draft, Identity, short_hash};
 use crate::operators::{Shape, rules, rules_mut};
-use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output};
+use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output, UpsertMaterialize};
 use base::{ChangelogMode, RowKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sink asks of the node that it reads.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Demand {
     /// The node.
     pub node: NodeId,
     /// Whether it needs `-U` rows.
     pub update_before: bool,
+    /// What stands before the sink to keep all rows of its key.
+    pub materialize: Option<UpsertMaterialize>,
 }
 
 /// A draft with the outputs of its inputs.
@@ -80,7 +82,8 @@ pub fn infer(drafts: &mut Vec<Draft>, demands: &[Demand]) -> Vec<NodeId> {
             needed[edge.node] |= rules.needs_update_before(&shape, input, needed[index]);
         }
     }
-    let ends = without_needless_normalize(drafts, &mut needed, demands);
+    let mut ends = without_needless_normalize(drafts, &mut needed, demands);
+    drop_at_scans(drafts, &mut needed, &mut ends);
     let modes = modes(drafts, &needed);
     for (draft, mode) in drafts.iter_mut().zip(&modes) {
         draft.node.output.changelog = *mode;
@@ -141,6 +144,40 @@ fn without_needless_normalize(drafts: &mut Vec<Draft>, needed: &mut Vec<bool>, d
     demands.iter().map(|demand| places[demand.node]).collect()
 }
 
+/// A table whose `-U` rows feed a join that does not need them gives them to nobody.
+fn drop_at_scans(drafts: &mut Vec<Draft>, needed: &mut Vec<bool>, ends: &mut [NodeId]) {
+    let mut joined = vec![false; drafts.len()];
+    for draft in drafts.iter().rev().filter(|draft| matches!(draft.node.kind, NodeKind::Join(_))) {
+        draft.node.inputs.iter().for_each(|edge| joined[edge.node] = true);
+    }
+    for index in (0..drafts.len()).rev() {
+        if joined[index] && matches!(drafts[index].node.kind, NodeKind::Calc(_) | NodeKind::Union) {
+            drafts[index].node.inputs.iter().for_each(|edge| joined[edge.node] = true);
+        }
+    }
+    let mut places: Vec<NodeId> = Vec::with_capacity(drafts.len());
+    let mut kept = Vec::with_capacity(drafts.len());
+    let mut kept_needed = Vec::with_capacity(drafts.len());
+    for (index, mut draft) in std::mem::take(drafts).into_iter().enumerate() {
+        draft.node.inputs.iter_mut().for_each(|edge| edge.node = places[edge.node]);
+        let drops = joined[index]
+            && !needed[index]
+            && matches!(draft.node.kind, NodeKind::Scan(_))
+            && draft.node.output.changelog.contains(RowKind::UpdateBefore);
+        kept.push(draft);
+        kept_needed.push(needed[index]);
+        let mut place = kept.len() - 1;
+        if drops {
+            place = drop_update_before(&mut kept, place);
+            kept_needed.push(false);
+        }
+        places.push(place);
+    }
+    *drafts = kept;
+    *needed = kept_needed;
+    ends.iter_mut().for_each(|end| *end = places[*end]);
+}
+
 fn drop_update_before(drafts: &mut Vec<Draft>, input: NodeId) -> NodeId {
     let known = drafts.iter().position(|draft| {
         matches!(draft.node.kind, NodeKind::DropUpdateBefore)
@@ -167,6 +204,31 @@ fn drop_update_before(drafts: &mut Vec<Draft>, input: NodeId) -> NodeId {
             },
         },
     });
+    drafts.len() - 1
+}
+
+/// Puts the operator that keeps all rows of a sink key behind a node.
+pub fn materialize(drafts: &mut Vec<Draft>, input: NodeId, materialize: UpsertMaterialize) -> NodeId {
+    let below = &drafts[input];
+    let name = |key: &usize| below.identity.columns[*key].clone();
+    let keys: Vec<String> = materialize.keys.iter().map(name).collect();
+    let row_keys: Vec<String> = materialize.row_keys.iter().map(name).collect();
+    let text = format!("keys=[{}], row keys=[{}]", keys.join(", "), row_keys.join(", "));
+    let anchor = format!("materialize-{}", short_hash(&format!("{text} {}", below.identity.anchor)));
+    let columns = &below.identity.columns;
+    let digest = format!("UpsertMaterialize({text}, [{}], input={})", columns.join(", "), below.identity.rows);
+    let distribution = Distribution::Hash(materialize.keys.clone());
+    let keys = materialize.keys.clone();
+    let mut node = Node {
+        operator_id: anchor.clone(),
+        digest: digest.clone(),
+        inputs: vec![Edge { node: input, distribution }],
+        output: Output { upsert_keys: vec![keys.clone()], ..below.node.output.clone() },
+        kind: NodeKind::UpsertMaterialize(materialize),
+    };
+    node.output.changelog = natural_mode(drafts, &node);
+    let identity = Identity { rows: short_hash(&digest), columns: columns.clone(), anchor };
+    drafts.push(Draft { spread: Some(keys), identity, node });
     drafts.len() - 1
 }
 

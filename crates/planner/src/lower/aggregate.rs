@@ -22,11 +22,15 @@ use datafusion_expr::logical_plan::Aggregate;
 use std::sync::Arc;
 
 /// An aggregate call over the columns of the aggregate's input.
-struct Call {
-    function: Arc<dyn AggregateFunction>,
-    arguments: Vec<Tree>,
-    filter: Option<Tree>,
-    distinct: bool,
+pub(super) struct Call {
+    /// The function.
+    pub function: Arc<dyn AggregateFunction>,
+    /// Arguments.
+    pub arguments: Vec<Tree>,
+    /// FILTER.
+    pub filter: Option<Tree>,
+    /// DISTINCT.
+    pub distinct: bool,
 }
 
 /// Where a key of a window aggregate comes from.
@@ -64,9 +68,6 @@ impl Columns {
 impl Builder<'_> {
     /// The relation of an aggregate: the keys in their order, then the calls.
     pub fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Relation> {
-        if aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))) {
-            return Err(Error::unsupported("GROUPING SETS, CUBE and ROLLUP"));
-        }
         let input = self.lower(&aggregate.input)?;
         let schema = aggregate.input.schema();
         let keys = self.compile_all(&input, schema, &aggregate.group_expr)?;
@@ -128,6 +129,19 @@ impl Builder<'_> {
     }
 
     fn group_aggregate(&mut self, input: Relation, keys: Vec<Tree>, calls: Vec<Call>) -> Result<Relation> {
+        match self.split_distinct(&input, &keys, &calls) {
+            Some(parts) => self.in_parts(input, keys, parts),
+            None => self.one_group_aggregate(input, keys, calls),
+        }
+    }
+
+    /// GROUP BY as one operator.
+    pub(super) fn one_group_aggregate(
+        &mut self,
+        input: Relation,
+        keys: Vec<Tree>,
+        calls: Vec<Call>,
+    ) -> Result<Relation> {
         let names: Vec<String> = input.fields.iter().map(|field| field.name.clone()).collect();
         let mut read = Columns::default();
         let key_columns: Vec<usize> = keys.iter().map(|key| read.add(key, expression::sql(key, &names))).collect();
@@ -148,7 +162,7 @@ impl Builder<'_> {
         order.extend(unique.len()..all.len());
         let fields = order.iter().map(|&index| self.fields(group)[index].clone()).collect();
         let projection = order.iter().map(|&index| all[index].clone()).collect();
-        Ok(Relation { node: group, window: None, conditions: Vec::new(), projection, fields })
+        Ok(Relation { node: group, window: None, rank: None, conditions: Vec::new(), projection, fields })
     }
 
     fn group_node(&mut self, input: NodeId, keys: &[usize], calls: Vec<AggregateCall>) -> Result<NodeId> {
@@ -168,6 +182,7 @@ impl Builder<'_> {
         let kind = NodeKind::GroupAggregate(GroupAggregate {
             keys: keys.to_vec(),
             calls,
+            merges: None,
             state_ttl: self.context.config.state_ttl,
         });
         let own_keys: Vec<usize> = (0..keys.len()).collect();
@@ -246,7 +261,7 @@ impl Builder<'_> {
                 None => Field::new(name.clone(), tree.sql_type()),
             })
             .collect();
-        let before = Relation { node: input.node, window: None, conditions, projection: read.trees, fields };
+        let before = Relation { node: input.node, window: None, rank: None, conditions, projection: read.trees, fields };
         let node = self.node(before)?;
         let mut pending = pending;
         let partition: Vec<String> =
@@ -296,7 +311,7 @@ impl Builder<'_> {
         fields.extend(self.fields(group)[calls.clone()].iter().cloned());
         projection.extend(all[calls.clone()].iter().cloned());
         let conditions = conditions.iter().map(|tree| tree.replace(&mut moved)).collect();
-        Relation { node: group, window: None, conditions, projection, fields }
+        Relation { node: group, window: None, rank: None, conditions, projection, fields }
     }
 
     fn check_session(&self, pending: &PendingWindow, partition: &[String], node: NodeId, keys: &[usize]) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::expression::{self, Compiled, Tree};
 use base::changelog::ChangelogMode;
 use base::expression::HiddenColumn;
 use base::plan::{
-    Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Values, Window, WindowKind, WindowProperty, WindowTable,
+    Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Rank, Values, Window, WindowKind, WindowProperty, WindowTable,
 };
 use base::{Error, Expression, Field, LogicalType, Result, RowType};
 use std::cell::Cell;
@@ -51,6 +51,15 @@ pub struct PendingWindow {
     pub fields: [Field; 3],
 }
 
+/// A ranking that is not an operator yet: only what stands above it tells whether the number is read.
+#[derive(Debug, Clone)]
+pub struct PendingRank {
+    /// The ranking of the rows of the node below.
+    pub rank: Rank,
+    /// The column of the number.
+    pub field: Field,
+}
+
 /// Rows of a node behind a filter and a projection that are not an operator yet.
 #[derive(Debug, Clone)]
 pub struct Relation {
@@ -58,6 +67,8 @@ pub struct Relation {
     pub node: NodeId,
     /// A window over it: its three columns come behind those of the node.
     pub window: Option<PendingWindow>,
+    /// A ranking of its rows: the number comes behind the columns of the node.
+    pub rank: Option<PendingRank>,
     /// What must be true.
     pub conditions: Vec<Tree>,
     /// One tree per column.
@@ -151,7 +162,7 @@ impl<'a> Builder<'a> {
     pub fn relation(&self, node: NodeId) -> Relation {
         let fields = self.fields(node).to_vec();
         let projection = columns(&fields);
-        Relation { node, window: None, conditions: Vec::new(), projection, fields }
+        Relation { node, window: None, rank: None, conditions: Vec::new(), projection, fields }
     }
 
     /// `relation` behind a projection: trees over its columns, with the names of the new columns.
@@ -206,6 +217,7 @@ impl<'a> Builder<'a> {
     /// A node that gives exactly the relation's rows and columns.
     pub fn node(&mut self, mut relation: Relation) -> Result<NodeId> {
         self.settle_window(&mut relation)?;
+        self.settle_rank(&mut relation)?;
         self.filter_normalized(&mut relation);
         if relation.projection.is_empty() {
             // Rows must have a column to be counted by.

@@ -324,6 +324,9 @@ pub fn lower(queries: Vec<(LogicalPlan, Option<&Arc<CatalogTable>>)>) -> Result<
         functions: function_context(),
         enforcer: NotNullEnforcer::Error,
         strict_updates: false,
+        upsert_materialize: crate::lower::UpsertMaterialization::Auto,
+        phases: crate::lower::AggregatePhases::One,
+        distinct_parts: None,
     };
     let result: ResultSink = Arc::new(|_, _| Arc::new(Nothing));
     let queries = queries

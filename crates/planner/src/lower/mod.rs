@@ -4,12 +4,24 @@
 //! one is needed. What only the whole plan can tell (row kinds, operator ids) is added by [`crate::changelog`].
 
 mod aggregate;
+mod batch;
 pub mod builder;
 pub mod codes;
+pub mod join;
+mod expand;
+mod over;
+pub mod over_codes;
 mod query;
-mod scan;
+mod rank;
+pub mod rank_codes;
+mod rank_range;
+mod replicate;
+pub mod scan;
 pub mod sink;
 mod snapshot_filter;
+mod split_distinct;
+mod two_phase;
+mod unnest;
 mod unsupported;
 
 use crate::catalog::CatalogTable;
@@ -46,6 +58,28 @@ pub struct SinkQuery {
     pub sink: SinkTarget,
 }
 
+/// `table.exec.sink.upsert-materialize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpsertMaterialization {
+    /// All rows of a sink key are kept where the key of the query is no part of it.
+    Auto,
+    /// Never.
+    Never,
+    /// Always.
+    Force,
+}
+
+/// `table.optimizer.agg-phase-strategy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AggregatePhases {
+    /// Two where the first one is cheap and there is more than one instance.
+    Auto,
+    /// Always one.
+    One,
+    /// Two where the result is the same.
+    Two,
+}
+
 /// What lowering needs to know besides the queries.
 #[derive(Debug, Clone)]
 pub struct LowerContext {
@@ -59,6 +93,12 @@ pub struct LowerContext {
     pub enforcer: NotNullEnforcer,
     /// Whether `table.optimizer.non-deterministic-update.strategy` is TRY_RESOLVE: what would be a warning is an error.
     pub strict_updates: bool,
+    /// When all rows of a sink key are kept.
+    pub upsert_materialize: UpsertMaterialization,
+    /// Whether batches are aggregated before rows are spread by key.
+    pub phases: AggregatePhases,
+    /// The parts in which distinct values of a group are counted first; `None`: they are not.
+    pub distinct_parts: Option<u32>,
 }
 
 /// The stream plan of a job, and warnings.
@@ -75,6 +115,15 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     for query in &queries {
         sinks.push(builder.sink(query)?);
     }
+    finish(builder, sinks, context)
+}
+
+/// The plan behind the sinks' inputs.
+fn finish(
+    mut builder: builder::Builder<'_>,
+    sinks: Vec<sink::SinkDraft>,
+    context: &LowerContext,
+) -> Result<(StreamPlan, Vec<Error>)> {
     let mut warnings = std::mem::take(&mut builder.warnings);
     let mut demands = Vec::with_capacity(sinks.len());
     for sink in &sinks {
@@ -82,7 +131,11 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     }
     let mut drafts = std::mem::take(&mut builder.drafts);
     let ends = changelog::infer(&mut drafts, &demands);
-    for (sink, end) in sinks.into_iter().zip(ends) {
+    let ends = two_phase::split(&mut drafts, ends, context)?;
+    for ((sink, mut end), demand) in sinks.into_iter().zip(ends).zip(demands) {
+        if let Some(materialize) = demand.materialize {
+            end = changelog::materialize(&mut drafts, end, materialize);
+        }
         drafts.push(sink::finish(sink, end, &drafts, context)?);
     }
     let nodes = changelog::identify(drafts);
@@ -94,6 +147,9 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     }
     Ok((StreamPlan { nodes, config: context.config.clone() }, warnings))
 }
+
+pub use batch::plan_batch;
+pub use rank::order_text;
 
 #[cfg(test)]
 pub mod fixtures;

@@ -3,6 +3,9 @@
 use super::builder::{Builder, Draft, Identity, PendingWindow, Relation, columns, short_hash};
 use super::unsupported;
 use crate::expression::{self, Compiler, Tree, from_datafusion};
+use crate::nodes::expand::as_expand;
+use crate::nodes::replicate::as_replicate;
+use crate::nodes::unnest::as_unnest;
 use crate::nodes::{WindowTableNode, as_window_table};
 use arrow::array::{ArrayRef, RecordBatch, new_empty_array};
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output, Window};
@@ -21,16 +24,13 @@ impl Builder<'_> {
             LogicalPlan::TableScan(scan) => self.scan(scan),
             LogicalPlan::SubqueryAlias(alias) => self.lower(&alias.input),
             LogicalPlan::Projection(projection) => {
-                if let Some(feature) = unsupported::in_projection(&projection.input) {
-                    return Err(Error::unsupported(feature));
-                }
                 let input = self.lower(&projection.input)?;
                 let trees = self.compile_all(&input, projection.input.schema(), &projection.expr)?;
                 self.project(input, trees, names(&projection.schema))
             }
             LogicalPlan::Filter(filter) => {
-                if let Some(feature) = unsupported::in_filter(&filter.input) {
-                    return Err(Error::unsupported(feature));
+                if let Some(ranking) = self.top_n(filter)? {
+                    return Ok(ranking);
                 }
                 let input = self.lower(&filter.input)?;
                 let condition = self.compile_one(&input, filter.input.schema(), &filter.predicate)?;
@@ -40,6 +40,10 @@ impl Builder<'_> {
                 Ok(self.filter(input, &condition))
             }
             LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
+            LogicalPlan::Window(window) => self.over(window),
+            LogicalPlan::Sort(sort) => self.sort(sort),
+            LogicalPlan::Limit(limit) => self.limit(limit),
+            LogicalPlan::Join(join) => self.join(join),
             LogicalPlan::Distinct(Distinct::All(input)) => {
                 let relation = self.lower(input)?;
                 self.distinct(relation)
@@ -48,7 +52,7 @@ impl Builder<'_> {
             LogicalPlan::Values(values) => self.constant_rows(values),
             LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => {
                 let node = self.single_row()?;
-                Ok(Relation { node, window: None, conditions: Vec::new(), projection: Vec::new(), fields: Vec::new() })
+                Ok(Relation { node, window: None, rank: None, conditions: Vec::new(), projection: Vec::new(), fields: Vec::new() })
             }
             LogicalPlan::EmptyRelation(empty) if empty.schema.fields().is_empty() => {
                 let arrays = vec![new_empty_array(&row_marker().sql_type.arrow())];
@@ -60,18 +64,36 @@ impl Builder<'_> {
                 let arrays = row.fields().iter().map(|field| new_empty_array(&field.sql_type.arrow())).collect();
                 self.rows_relation(row, arrays, 0, &[])
             }
-            LogicalPlan::Extension(extension) => match as_window_table(extension.node.as_ref()) {
-                Some(window) => self.window_table(window),
-                None => Err(Error::unsupported(extension.node.name())),
-            },
+            LogicalPlan::Extension(extension) => self.extension(extension.node.as_ref()),
             other => Err(Error::unsupported(unsupported::feature(other))),
+        }
+    }
+
+    fn extension(&mut self, node: &dyn datafusion_expr::UserDefinedLogicalNode) -> Result<Relation> {
+        if let Some(window) = as_window_table(node) {
+            return self.window_table(window);
+        }
+        if let Some(expand) = as_expand(node) {
+            return self.expand(expand);
+        }
+        if let Some(unnest) = as_unnest(node) {
+            return self.unnest(unnest);
+        }
+        match as_replicate(node) {
+            Some(replicate) => self.replicate(replicate),
+            None => Err(Error::unsupported(node.name())),
         }
     }
 
     /// Compiles an expression over a relation whose columns `schema` names.
     pub fn compile_one(&self, input: &Relation, schema: &DFSchema, expr: &Expr) -> Result<Tree> {
         let types: Vec<SqlType> = input.fields.iter().map(|field| field.sql_type.clone()).collect();
-        Compiler { schema, types: &types, random_calls: &self.random_calls }.compile(expr)
+        self.compile_over(schema, &types, expr)
+    }
+
+    /// Compiles an expression over columns of these types.
+    pub fn compile_over(&self, schema: &DFSchema, types: &[SqlType], expr: &Expr) -> Result<Tree> {
+        Compiler { schema, types, random_calls: &self.random_calls }.compile(expr)
     }
 
     /// Compiles expressions over a relation.
@@ -252,7 +274,7 @@ impl Builder<'_> {
         for projection in rows {
             let node = self.single_row()?;
             let fields = row.fields().to_vec();
-            let one = Relation { node, window: None, conditions: Vec::new(), projection, fields };
+            let one = Relation { node, window: None, rank: None, conditions: Vec::new(), projection, fields };
             edges.push(Edge { node: self.node(one)?, distribution: Distribution::Forward });
         }
         let node = match edges.as_slice() {
@@ -306,7 +328,8 @@ pub fn align(tree: &mut Tree, sql_type: &SqlType) {
     }
 }
 
-fn is_true(tree: &Tree) -> bool {
+/// Whether a tree is the constant TRUE.
+pub fn is_true(tree: &Tree) -> bool {
     use arrow::array::{Array, AsArray};
     match tree {
         Tree::Literal { value, .. } => value.as_boolean_opt().is_some_and(|value| value.is_valid(0) && value.value(0)),

@@ -86,11 +86,11 @@ impl Builder<'_> {
             projection.push(all[place].clone());
             fields.push(self.fields(node)[place].clone());
         }
-        Ok(Relation { node, window: None, conditions: Vec::new(), projection, fields })
+        Ok(Relation { node, window: None, rank: None, conditions: Vec::new(), projection, fields })
     }
 
     /// The node that reads a table, and which columns of the table it gives.
-    fn scan_node(&mut self, reads: &Reads) -> Result<(NodeId, Vec<usize>)> {
+    pub fn scan_node(&mut self, reads: &Reads) -> Result<(NodeId, Vec<usize>)> {
         let table = &reads.table;
         let definition = &table.definition;
         let name = table_name(&definition.path);

@@ -3,14 +3,15 @@
 use super::builder::{Builder, Draft, Identity, Relation, columns, short_hash};
 use super::query::{align, names};
 use super::scan::table_name;
-use super::{LowerContext, ResultSink, SinkQuery, SinkTarget, codes};
+use super::{LowerContext, ResultSink, SinkQuery, SinkTarget, UpsertMaterialization, codes};
+use crate::batch::PreparedBatch;
 use crate::catalog::CatalogTable;
 use crate::changelog::codes as own;
 use crate::changelog::{self, Demand};
 use crate::expression::{self, Tree};
 use arrow::array::Array;
 use base::connector::{Guarantee, SinkDescription, SinkInput};
-use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, NotNullEnforcer, Output, Sink};
+use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, NotNullEnforcer, Output, Sink, UpsertMaterialize};
 use base::{Error, Field, Result, RowType};
 use std::sync::Arc;
 
@@ -41,6 +42,16 @@ impl Builder<'_> {
     /// Lowers a query up to its sink.
     pub fn sink(&mut self, query: &SinkQuery) -> Result<SinkDraft> {
         let relation = self.lower(&query.logical)?;
+        self.sink_of(relation, query)
+    }
+
+    /// The rows of a query that the batch engine runs, up to their sink.
+    pub fn batch_sink(&mut self, query: &SinkQuery, prepared: &PreparedBatch) -> Result<SinkDraft> {
+        let relation = self.batch_rows(prepared);
+        self.sink_of(relation, query)
+    }
+
+    fn sink_of(&mut self, relation: Relation, query: &SinkQuery) -> Result<SinkDraft> {
         match &query.sink {
             SinkTarget::Result(sink) => {
                 let trees = columns(&relation.fields);
@@ -125,15 +136,15 @@ impl Builder<'_> {
     pub fn demand(&self, sink: &SinkDraft, warnings: &mut Vec<Error>) -> Result<Demand> {
         let node = sink.node;
         let Target::Table(target) = &sink.target else {
-            return Ok(Demand { node, update_before: true });
+            return Ok(Demand { node, update_before: true, materialize: None });
         };
         let TableTarget { table, description, columns, primary_key, relation } = target.as_ref();
         let name = table_name(&table.definition.path);
         let mode = self.output(node).changelog;
         let appends = mode.is_append_only();
         match description.input {
-            SinkInput::Any => return Ok(Demand { node, update_before: true }),
-            SinkInput::Append if appends => return Ok(Demand { node, update_before: true }),
+            SinkInput::Any => return Ok(Demand { node, update_before: true, materialize: None }),
+            SinkInput::Append if appends => return Ok(Demand { node, update_before: true, materialize: None }),
             SinkInput::Append => {
                 let operator = changelog::updating_operator(&self.drafts, node);
                 return Err(Error::new(
@@ -160,8 +171,11 @@ impl Builder<'_> {
                 &[("table", &name), ("connector", &table.factory.name()), ("columns", &columns)],
             ));
         }
+        if self.context.upsert_materialize == UpsertMaterialization::Force {
+            return Ok(self.materialized(node, primary_key));
+        }
         if appends || keys.iter().any(|key| same_set(key, primary_key)) {
-            return Ok(Demand { node, update_before: false });
+            return Ok(Demand { node, update_before: false, materialize: None });
         }
         let sink_key = column_list(primary_key);
         let inner = inner_key(keys, primary_key);
@@ -182,20 +196,36 @@ impl Builder<'_> {
                     ],
                 ));
             }
-            // EXPLAIN says what it costs that the source has no key.
-            (None, None) if matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table)) => {}
-            (None, None) => {
-                warnings.push(Error::new(&own::UNKNOWN_QUERY_KEY, &[("table", &name), ("sink_key", &sink_key)]));
-            }
-            (None, Some(key)) => {
-                return Err(Error::unsupported(format!(
-                    "upsert materialization: the query has one row per ({}), \
-                     but table {name} has the primary key ({sink_key})",
-                    column_list(key)
-                )));
+            (None, key) => {
+                // A source without a key is nobody's mistake: EXPLAIN says what it costs.
+                let is_told = key.is_some()
+                    || !matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table));
+                let query_key = match key.map(Vec::as_slice) {
+                    None => "no key that the planner knows".to_string(),
+                    Some([]) => "a single row".to_string(),
+                    Some(key) => format!("one row per ({})", column_list(key)),
+                };
+                let values: &[(&str, &dyn std::fmt::Display)] =
+                    &[("table", &name), ("sink_key", &sink_key), ("query_key", &query_key)];
+                if self.context.upsert_materialize == UpsertMaterialization::Auto {
+                    warnings.extend(is_told.then(|| Error::new(&own::MATERIALIZED_SINK, values)));
+                    return Ok(self.materialized(node, primary_key));
+                }
+                warnings.extend(is_told.then(|| Error::new(&own::OTHER_QUERY_KEY, values)));
             }
         }
-        Ok(Demand { node, update_before: true })
+        Ok(Demand { node, update_before: true, materialize: None })
+    }
+
+    /// The demand of a sink that keeps all rows of a key.
+    fn materialized(&self, node: NodeId, primary_key: &[usize]) -> Demand {
+        let row_keys = self.output(node).upsert_keys.iter().min_by_key(|key| key.len()).cloned().unwrap_or_default();
+        let materialize = UpsertMaterialize {
+            keys: primary_key.to_vec(),
+            row_keys,
+            state_ttl: self.context.config.state_ttl,
+        };
+        Demand { node, update_before: true, materialize: Some(materialize) }
     }
 
     /// Whether a table that is read has a primary key.

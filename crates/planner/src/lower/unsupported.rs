@@ -8,52 +8,12 @@ use datafusion_expr::{Expr, LogicalPlan};
 pub fn feature(plan: &LogicalPlan) -> String {
     match plan {
         LogicalPlan::Join(join) => self::join(join).into(),
-        LogicalPlan::Window(window) if ranks(&window.window_expr) => "ROW_NUMBER (Top-N, deduplication)".into(),
-        LogicalPlan::Window(_) => "OVER aggregation".into(),
-        LogicalPlan::Sort(sort) if sort.fetch.is_some() => "ORDER BY ... LIMIT (Top-N)".into(),
-        LogicalPlan::Sort(_) => "ORDER BY".into(),
-        LogicalPlan::Limit(limit) if matches!(limit.input.as_ref(), LogicalPlan::Sort(_)) => {
-            "ORDER BY ... LIMIT (Top-N)".into()
-        }
-        LogicalPlan::Limit(_) => "LIMIT".into(),
         LogicalPlan::Unnest(_) => "UNNEST".into(),
         LogicalPlan::Distinct(Distinct::On(_)) => "DISTINCT ON".into(),
         LogicalPlan::RecursiveQuery(_) => "WITH RECURSIVE".into(),
         LogicalPlan::Subquery(_) => "correlated subqueries".into(),
         other => other.display().to_string(),
     }
-}
-
-/// A filter over ROW_NUMBER is a Top-N.
-pub fn in_filter(input: &LogicalPlan) -> Option<&'static str> {
-    match input {
-        LogicalPlan::Window(window) if ranks(&window.window_expr) => Some("Top-N and deduplication (ROW_NUMBER)"),
-        LogicalPlan::Projection(projection) => in_filter(&projection.input),
-        LogicalPlan::SubqueryAlias(alias) => in_filter(&alias.input),
-        _ => None,
-    }
-}
-
-/// ROW_NUMBER without a filter.
-pub fn in_projection(input: &LogicalPlan) -> Option<&'static str> {
-    match input {
-        LogicalPlan::Window(window) if ranks(&window.window_expr) => Some("OVER aggregation (ROW_NUMBER)"),
-        _ => None,
-    }
-}
-
-fn ranks(exprs: &[Expr]) -> bool {
-    const RANKS: [&str; 3] = ["ROW_NUMBER", "RANK", "DENSE_RANK"];
-    exprs.iter().any(|expr| {
-        let mut expr = expr;
-        while let Expr::Alias(alias) = expr {
-            expr = &alias.expr;
-        }
-        match expr {
-            Expr::WindowFunction(call) => RANKS.contains(&call.fun.name().to_uppercase().as_str()),
-            _ => false,
-        }
-    })
 }
 
 fn join(join: &Join) -> &'static str {

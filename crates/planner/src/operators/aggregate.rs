@@ -85,7 +85,7 @@ impl OperatorRules for GroupAggregate {
     }
 
     fn use_of(&self, _shape: &Shape<'_>, _input: usize, column: usize) -> Use {
-        match reads(&self.keys, &self.calls, column) {
+        match self.merges.is_none() && reads(&self.keys, &self.calls, column) {
             true => Use::Content("an aggregate".into()),
             false => Use::Passed(Vec::new()),
         }
@@ -103,8 +103,9 @@ impl OperatorRules for LocalAggregate {
         group_by(&self.keys, &shape.input_names(0)).into_iter().chain([select]).collect()
     }
 
-    fn changelog(&self, _shape: &Shape<'_>, _inputs: &[ChangelogMode]) -> ChangelogMode {
-        ChangelogMode::APPEND
+    /// Its rows are inserts, but their states can take away.
+    fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {
+        union(inputs)
     }
 
     fn needs_update_before(&self, _shape: &Shape<'_>, _input: usize, _readers_do: bool) -> bool {

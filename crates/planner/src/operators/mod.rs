@@ -7,7 +7,7 @@ mod aggregate;
 mod calc;
 mod deduplicate;
 mod expand;
-mod join;
+pub mod join;
 mod normalize;
 mod over_aggregate;
 mod rank;

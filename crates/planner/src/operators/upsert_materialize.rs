@@ -1,20 +1,34 @@
-//! Rules of sink materialization.
+//! Rules of the operator that keeps all rows of a sink key.
 
-use super::{OperatorRules, Shape, Use};
-use base::ChangelogMode;
+use super::{OperatorRules, Shape, Use, pick, ttl};
+use base::config::JobConfig;
 use base::plan::UpsertMaterialize;
+use base::{ChangelogMode, RowKind};
 
 impl OperatorRules for UpsertMaterialize {
     fn name(&self) -> &'static str {
         "SinkUpsertMaterializer"
     }
 
-    fn describe(&self, _shape: &Shape<'_>) -> Vec<String> {
-        Vec::new()
+    fn describe(&self, shape: &Shape<'_>) -> Vec<String> {
+        let names = shape.input_names(0);
+        let mut parts = vec![format!("key=[{}]", pick(&self.keys, &names))];
+        if !self.row_keys.is_empty() {
+            parts.push(format!("rowKey=[{}]", pick(&self.row_keys, &names)));
+        }
+        parts
+    }
+
+    fn notes(&self, shape: &Shape<'_>, _config: &JobConfig) -> Vec<String> {
+        let key = pick(&self.keys, &shape.input_names(0));
+        vec![format!(
+            "state: all rows of a ({key}), so that the one before returns when the last one goes; {}",
+            ttl(self.state_ttl)
+        )]
     }
 
     fn changelog(&self, _shape: &Shape<'_>, _inputs: &[ChangelogMode]) -> ChangelogMode {
-        ChangelogMode::ALL
+        ChangelogMode::ALL.without(RowKind::UpdateBefore)
     }
 
     fn makes_updates(&self) -> bool {
@@ -25,11 +39,12 @@ impl OperatorRules for UpsertMaterialize {
         true
     }
 
-    fn gives_lone_update_before(&self, inherited: bool, _mode: ChangelogMode) -> bool {
-        inherited
+    fn gives_lone_update_before(&self, _inherited: bool, _mode: ChangelogMode) -> bool {
+        false
     }
 
     fn use_of(&self, _shape: &Shape<'_>, _input: usize, column: usize) -> Use {
-        Use::Passed(vec![column])
+        let by_content = self.row_keys.is_empty() || self.row_keys.contains(&column) || self.keys.contains(&column);
+        if by_content { Use::Content("a sink materializer".into()) } else { Use::Passed(vec![column]) }
     }
 }

@@ -201,6 +201,7 @@ pub fn create_view(
         comment: create.comment.clone(),
         temporary: create.temporary,
         home,
+        bound: Default::default(),
     };
     store_view(session, view, &create.name, positions, warnings)
 }

@@ -55,7 +55,7 @@ pub fn object(session: &Session, name: &ObjectName) -> Result<Outcome> {
 fn view_row(session: &Session, view: &View) -> Result<RowType> {
     let binder =
         Binder::new(&session.catalogs, session.function_context()?, None).with_connector(session.connector_context()?);
-    Binder::row_type(&binder.bind_view(view)?)
+    Binder::row_type(binder.bind_view(view)?.as_ref())
 }
 
 /// A list of properties, as Flink shows catalogs, databases and functions.

@@ -1,15 +1,21 @@
 //! Queries, INSERT, statement sets and EXPLAIN: from statements to planned jobs.
 
 use super::{definitions, insert, refused};
+use crate::batch::{BatchEngine, all_bounded};
 use crate::binder::positions::{Positions, locate};
 use crate::binder::{self, Binder};
 use crate::codes;
-use crate::explain as explaining;
-use crate::lower::{self, LowerContext, ResultSink, SinkQuery, SinkTarget};
+use crate::lower::join::STATE_TTL as STATE_TTL_HINT;
+use crate::lower::{self, AggregatePhases, LowerContext, ResultSink, SinkQuery, SinkTarget, UpsertMaterialization};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
-use base::config::{NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint};
+use base::config::{
+    AGGREGATE_PHASES, NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint, RUNTIME_MODE, SPLIT_DISTINCT,
+    SPLIT_DISTINCT_BUCKETS, UPSERT_MATERIALIZE,
+};
 use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
 use base::{Error, Result, RowType};
+use datafusion_expr::LogicalPlan;
+use std::sync::Arc;
 use syntax::Statement;
 use syntax::ast::{Query, Spanned};
 use syntax::statement::{Explain, Insert, OnConflict};
@@ -43,6 +49,11 @@ pub fn plan(
     };
     warnings.append(&mut binder.warnings.borrow_mut());
     let mut context = lower_context(session)?;
+    if let Some(engine) = batch_engine(session, queries.iter().map(|query| &query.logical))? {
+        let (plan, batch, more) = lower::plan_batch(&queries, &context, engine.as_ref())?;
+        warnings.extend(more);
+        return Ok(PlannedJob { plan, kind, sinks, row, batch });
+    }
     context.config.hints = kept_hints(binder.hints.take(), warnings);
     let (plan, more) = lower::plan(queries, &context)?;
     warnings.extend(more);
@@ -53,7 +64,24 @@ pub fn plan(
         Statement::StatementSet(list) => check_conflicts(&plan, list, positions, warnings)?,
         _ => {}
     }
-    Ok(PlannedJob { plan, kind, sinks, row })
+    Ok(PlannedJob { plan, kind, sinks, row, batch: Vec::new() })
+}
+
+/// The engine of a job that runs in batch mode.
+fn batch_engine<'q>(
+    session: &Session,
+    queries: impl Iterator<Item = &'q LogicalPlan>,
+) -> Result<Option<Arc<dyn BatchEngine>>> {
+    let is_batch = match session.options.text(&RUNTIME_MODE.spec).map(str::to_ascii_lowercase).as_deref() {
+        Some("batch") => true,
+        Some("automatic") => all_bounded(queries)?,
+        _ => false,
+    };
+    match (is_batch, &session.batch) {
+        (false, _) => Ok(None),
+        (true, Some(engine)) => Ok(Some(engine.clone())),
+        (true, None) => Err(Error::unsupported("batch mode in this program")),
+    }
 }
 
 /// ON CONFLICT says what happens to two rows of one key. There are none where the query has one row per key of the table;
@@ -65,15 +93,18 @@ fn check_conflicts(
     warnings: &mut Vec<Error>,
 ) -> Result<()> {
     let sinks = plan.nodes.iter().filter_map(|node| match &node.kind {
-        NodeKind::Sink(sink) => Some((sink, &node.output.upsert_keys)),
+        NodeKind::Sink(sink) => Some((sink, node)),
         _ => None,
     });
-    for (insert, (sink, keys)) in inserts.iter().zip(sinks) {
+    for (insert, (sink, node)) in inserts.iter().zip(sinks) {
         let Some(action) = insert.on_conflict else { continue };
+        let below = node.inputs.first().map(|edge| &plan.nodes[edge.node].kind);
+        let keeps_all = matches!(below, Some(NodeKind::UpsertMaterialize(_)));
         let same = |key: &Vec<usize>| {
             key.len() == sink.primary_key.len() && key.iter().all(|column| sink.primary_key.contains(column))
         };
-        if !sink.primary_key.is_empty() && keys.iter().any(same) {
+        let same_key = !keeps_all && node.output.upsert_keys.iter().any(same);
+        if !sink.primary_key.is_empty() && (same_key || (keeps_all && action == OnConflict::Deduplicate)) {
             continue;
         }
         let action = match action {
@@ -91,13 +122,15 @@ fn check_conflicts(
     Ok(())
 }
 
-/// Hints as the plan keeps them. Nothing reads them yet, and that is said.
+/// Hints as the plan keeps them. What nothing reads yet is said.
 fn kept_hints(hints: Vec<syntax::Hint>, warnings: &mut Vec<Error>) -> Vec<PlanHint> {
     hints
         .into_iter()
         .map(|hint| {
             let hint = PlanHint { name: hint.name, options: hint.options, arguments: hint.arguments };
-            warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &hint)]));
+            if hint.name != STATE_TTL_HINT {
+                warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &hint)]));
+            }
             hint
         })
         .collect()
@@ -113,8 +146,37 @@ fn lower_context(session: &Session) -> Result<LowerContext> {
         connector: session.connector_context()?,
         functions: session.function_context()?,
         enforcer,
+        upsert_materialize: match session.options.word(&UPSERT_MATERIALIZE.spec)? {
+            Some("NONE") => UpsertMaterialization::Never,
+            Some("FORCE") => UpsertMaterialization::Force,
+            _ => UpsertMaterialization::Auto,
+        },
+        phases: match session.options.word(&AGGREGATE_PHASES.spec)? {
+            Some("ONE_PHASE") => AggregatePhases::One,
+            Some("TWO_PHASE") => AggregatePhases::Two,
+            _ => AggregatePhases::Auto,
+        },
+        distinct_parts: distinct_parts(session)?,
         strict_updates: session.options.word(&NON_DETERMINISTIC_UPDATES.spec)? == Some("TRY_RESOLVE"),
     })
+}
+
+fn distinct_parts(session: &Session) -> Result<Option<u32>> {
+    if !session.options.boolean(&SPLIT_DISTINCT.spec)? {
+        return Ok(None);
+    }
+    let parts = session.options.integer(&SPLIT_DISTINCT_BUCKETS.spec)?.unwrap_or(1024);
+    match u32::try_from(parts) {
+        Ok(parts) if parts > 0 => Ok(Some(parts)),
+        _ => Err(Error::new(
+            &base::options::BAD_OPTION,
+            &[
+                ("key", &SPLIT_DISTINCT_BUCKETS.spec.key),
+                ("value", &parts),
+                ("expected", &"a whole number above 0"),
+            ],
+        )),
+    }
 }
 
 fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(SinkQuery, RowType)> {
@@ -123,7 +185,11 @@ fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(Sink
     let logical = binder::optimize(bound)?;
     let results = session.environment.results.clone();
     let time_zone = session.config()?.time_zone;
-    let sink: ResultSink = std::sync::Arc::new(move |row, changelog| results.result_sink(row, changelog, time_zone));
+    let is_batch = batch_engine(session, std::iter::once(&logical))?.is_some();
+    let sink: ResultSink = Arc::new(move |row, changelog| match is_batch {
+        true => results.table_sink(row, time_zone),
+        false => results.result_sink(row, changelog, time_zone),
+    });
     Ok((SinkQuery { logical, sink: SinkTarget::Result(sink) }, row))
 }
 
@@ -172,5 +238,5 @@ pub fn explain(
         Statement::Modify(_) => return Err(refused::refuse(session, &explain.statement)),
         _ => return Err(Error::unsupported("EXPLAIN of a statement without a query")),
     };
-    Ok(Outcome::Text(explaining::explain(&job.plan, &explain.details)))
+    Ok(Outcome::Text(job.explain(&explain.details)))
 }

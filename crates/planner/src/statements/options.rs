@@ -3,7 +3,7 @@
 use crate::binder::positions::{Positions, locate};
 use crate::codes;
 use crate::session::{Outcome, Session};
-use base::config::{Effect, JobConfig, LANGUAGE, RUNTIME_MODE, SESSION_OPTIONS, session_option};
+use base::config::{Effect, JobConfig, LANGUAGE, SESSION_OPTIONS, session_option};
 use base::nearest::nearest;
 use base::{Error, Language, Options, Result};
 use syntax::Span;
@@ -19,9 +19,6 @@ pub fn set(
 ) -> Result<Outcome> {
     let at = |error: Error, span: Span| locate(error, Some(positions), span);
     let Some(option) = session_option(key) else { return Err(at(unknown(key), key_span)) };
-    if option.spec.key == RUNTIME_MODE.spec.key && value.eq_ignore_ascii_case("batch") {
-        return Err(at(Error::new(&codes::BATCH_MODE, &[]), value_span));
-    }
     if let Effect::Refused(feature) = option.effect
         && !value.eq_ignore_ascii_case("false")
     {

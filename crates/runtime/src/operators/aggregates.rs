@@ -106,6 +106,17 @@ impl Aggregates {
         Ok(())
     }
 
+    /// Adds rows of [`Aggregates::state`] to these slots.
+    pub fn merge(&mut self, slots: &[u32], columns: &[ArrayRef]) -> Result<()> {
+        let mut rest = columns;
+        for call in &mut self.calls {
+            let (mine, others) = rest.split_at(call.fields.len());
+            call.accumulator.merge(slots, mine)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
     /// Bytes on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
         self.calls.iter().map(|call| call.accumulator.heap_bytes()).sum()

@@ -10,10 +10,21 @@ mod aggregates;
 pub mod calc;
 pub mod changelog_normalize;
 pub mod codes;
+pub mod deduplicate;
 pub mod drop_update_before;
+pub mod expand;
 pub mod group_aggregate;
+pub mod join;
+mod late;
+pub mod local_aggregate;
 mod output;
+pub mod over_aggregate;
+pub mod rank;
+pub mod replicate;
+pub mod temporal_sort;
 mod touched;
+pub mod unnest;
+pub mod upsert_materialize;
 mod window;
 pub mod window_aggregate;
 pub mod window_table;
@@ -28,7 +39,10 @@ use base::{Error, Result};
 ///
 /// # Errors
 /// What this version cannot run, for example session windows.
-pub fn create(node: &Node, inputs: &[&Output], instance: Instance, _config: &JobConfig) -> Result<Box<dyn Operator>> {
+pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobConfig) -> Result<Box<dyn Operator>> {
+    if let (NodeKind::Join(join), [left, right]) = (&node.kind, inputs) {
+        return Ok(Box::new(join::JoinOperator::new(join, left, right, &node.output, instance)?));
+    }
     let [input] = inputs else {
         return Err(Error::internal(format!("operator {} has {} inputs", node.operator_id, inputs.len())));
     };
@@ -45,7 +59,20 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, _config: &Job
         NodeKind::ChangelogNormalize(normalize) => {
             Box::new(changelog_normalize::ChangelogNormalizeOperator::new(normalize, input, &node.output, instance)?)
         }
-        NodeKind::Scan(_) | NodeKind::Values(_) | NodeKind::Sink(_) | NodeKind::Union => {
+        NodeKind::Rank(rank) => rank::create(rank, input, &node.output, instance)?,
+        NodeKind::Deduplicate(deduplicate) => deduplicate::create(deduplicate, input, &node.output, instance)?,
+        NodeKind::TemporalSort(sort) => Box::new(temporal_sort::TemporalSortOperator::new(sort, input, &node.output, instance)?),
+        NodeKind::OverAggregate(over) => over_aggregate::create(over, input, &node.output, instance, config)?,
+        NodeKind::Expand(expand) => Box::new(expand::ExpandOperator::new(expand, input, &node.output)),
+        NodeKind::Unnest(unnest) => Box::new(unnest::UnnestOperator::new(unnest, &node.output)),
+        NodeKind::Replicate(replicate) => Box::new(replicate::ReplicateOperator::new(replicate, &node.output)),
+        NodeKind::UpsertMaterialize(materialize) => {
+            Box::new(upsert_materialize::UpsertMaterializeOperator::new(materialize, input, &node.output, instance)?)
+        }
+        NodeKind::LocalAggregate(local) => {
+            Box::new(local_aggregate::LocalAggregateOperator::new(local, input, &node.output)?)
+        }
+        NodeKind::Scan(_) | NodeKind::Values(_) | NodeKind::Sink(_) | NodeKind::Union | NodeKind::Join(_) => {
             return Err(Error::internal(format!("node {} is not an operator", node.operator_id)));
         }
     })

@@ -154,15 +154,19 @@ impl WindowAssigner {
 
     /// A time or watermark for people.
     pub fn readable(&self, time: i64) -> String {
-        if time == base::event::WATERMARK_MAX {
-            return "the end of the input".to_string();
-        }
-        let offset = self.window.time_zone.map_or(0, |zone| zone_offset_ms(zone, time));
-        let mut out = String::new();
-        let unit = arrow::datatypes::TimeUnit::Millisecond;
-        push_timestamp(&mut out, time.saturating_add(offset), unit, ' ', Fraction::Trimmed);
-        out
+        readable_time(time, self.window.time_zone.map_or(0, |zone| zone_offset_ms(zone, time)))
     }
+}
+
+/// A time or watermark for people, shifted by the offset of their zone.
+pub(super) fn readable_time(time: i64, offset_ms: i64) -> String {
+    if time == base::event::WATERMARK_MAX {
+        return "the end of the input".to_string();
+    }
+    let mut out = String::new();
+    let unit = arrow::datatypes::TimeUnit::Millisecond;
+    push_timestamp(&mut out, time.saturating_add(offset_ms), unit, ' ', Fraction::Trimmed);
+    out
 }
 
 /// The times of a batch in milliseconds.

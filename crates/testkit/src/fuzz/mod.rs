@@ -14,7 +14,7 @@ mod table;
 mod texts;
 
 use expressions::Node;
-use random::Random;
+pub(crate) use random::Random;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

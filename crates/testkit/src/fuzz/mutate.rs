@@ -175,10 +175,17 @@ const ODDITIES: &[&str] = &[
     "TIME '25:00:00'",
 ];
 
+/// A text that is longer is not made longer: a chain of chains of chains has millions of words, and only shows how fast
+/// words are read.
+const LONG_BYTES: usize = 1 << 18;
+
 /// `text` with one to six changes; other texts give parts.
 pub fn mutate(random: &mut Random, text: &str, others: &[String]) -> String {
     let mut tokens: Vec<String> = tokens(text);
     for _ in 0..=random.below(6) {
+        if tokens.iter().map(String::len).sum::<usize>() > LONG_BYTES {
+            break;
+        }
         change(random, &mut tokens, others);
     }
     tokens.concat()
@@ -245,7 +252,10 @@ pub fn tokens(text: &str) -> Vec<String> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let length = if is_word(first) {
+        let length = if first.is_ascii_digit() {
+            // A number is one token with its fraction, which no other text can stand for.
+            rest.find(|c| !(is_word(c) || c == '.')).unwrap_or(rest.len())
+        } else if is_word(first) {
             rest.find(|c| !is_word(c)).unwrap_or(rest.len())
         } else if first.is_whitespace() {
             rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len())

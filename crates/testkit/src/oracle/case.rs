@@ -22,9 +22,9 @@ pub struct CaseSession {
     /// The session.
     pub session: Session,
     /// The events.
-    pub(super) feed: Arc<Feed>,
+    pub(crate) feed: Arc<Feed>,
     /// What sinks got.
-    pub(super) captured: Captured,
+    pub(crate) captured: Captured,
     /// Whether sources never end.
     unbounded: bool,
 }
@@ -58,7 +58,14 @@ impl CaseSession {
         let Outcome::Job(job) = executed.outcome else { return Err("no query".into()) };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let options = OracleOptions { only: None, batch: 1, parallelism: 1, restore_every: None, strict: true };
+        let options = OracleOptions {
+            only: None,
+            batch: 1,
+            parallelism: 1,
+            restore_every: None,
+            strict: true,
+            batch_mode: false,
+        };
         let ended = runtime.block_on(self.run_job(*job, &options));
         let changes = self.captured.take().remove(QUERY).unwrap_or_default().changes;
         ended.map_err(|failure| failure.text)?;
@@ -69,7 +76,7 @@ impl CaseSession {
     }
 
     /// A session over the events of a case.
-    pub(super) fn new(events: Vec<log::LogEvent>, unbounded: bool) -> CaseSession {
+    pub(crate) fn new(events: Vec<log::LogEvent>, unbounded: bool) -> CaseSession {
         let feed = Arc::new(Feed::new(events));
         let captured = Captured::default();
         let (mut connectors, formats) = crate::registries();
@@ -80,7 +87,8 @@ impl CaseSession {
             formats: Arc::new(formats),
             clock: Arc::new(SystemClock),
             results: Arc::new(CaptureResults(captured.clone())),
-        });
+        })
+        .with_batch(Arc::new(batch::DataFusionEngine));
         CaseSession { session, feed, captured, unbounded }
     }
 
@@ -96,6 +104,10 @@ impl CaseSession {
     }
 
     async fn drive(&self, job: PlannedJob, options: &OracleOptions) -> base::Result<()> {
+        if job.is_batch() {
+            self.feed.give_at_once();
+            return self.start(&job, options, None).await?.wait().await.map(|_| ());
+        }
         let mut handle = self.start(&job, options, None).await?;
         for (index, (table, events)) in self.feed.feeds(options.batch).into_iter().enumerate() {
             handle.quiesce().await;
@@ -175,6 +187,9 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
         &read(&folder.join("expected.error")),
     )?;
     let mut case = CaseSession::new(log::parse(&read(&folder.join("input.log")))?, unbounded);
+    if options.batch_mode {
+        case.define("SET 'execution.runtime-mode' = 'batch';")?;
+    }
     let script = syntax::Script::new("case.sql", &sql);
     let mut verdicts = Vec::new();
     let mut unset = Unset::default();

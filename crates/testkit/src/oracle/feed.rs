@@ -1,6 +1,7 @@
 //! The feed between the driver of a case and the readers of its job.
 
 use super::log::LogEvent;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -19,12 +20,19 @@ pub struct Feed {
     /// All events of the case.
     pub events: Vec<LogEvent>,
     readers: Mutex<Vec<(String, UnboundedSender<Fed>)>>,
+    /// Whether a reader gets all events of its table as soon as it is there: a batch query reads one table after the other.
+    at_once: AtomicBool,
 }
 
 impl Feed {
     /// The feed of these events.
     pub fn new(events: Vec<LogEvent>) -> Feed {
-        Feed { events, readers: Mutex::default() }
+        Feed { events, readers: Mutex::default(), at_once: AtomicBool::new(false) }
+    }
+
+    /// Gives every later reader all events of its table at once.
+    pub fn give_at_once(&self) {
+        self.at_once.store(true, Ordering::Relaxed);
     }
 
     fn readers(&self) -> std::sync::MutexGuard<'_, Vec<(String, UnboundedSender<Fed>)>> {
@@ -39,6 +47,12 @@ impl Feed {
     /// A reader of a table.
     pub fn register(&self, table: &str) -> UnboundedReceiver<Fed> {
         let (sender, receiver) = unbounded_channel();
+        if self.at_once.load(Ordering::Relaxed) {
+            let events: Vec<LogEvent> = self.events.iter().filter(|event| event.table == table).cloned().collect();
+            // The receiver is here.
+            let _ = sender.send(Fed::Events(Arc::new(events))).and_then(|()| sender.send(Fed::End));
+            return receiver;
+        }
         self.readers().push((table.to_string(), sender));
         receiver
     }

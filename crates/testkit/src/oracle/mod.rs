@@ -17,6 +17,9 @@ mod log;
 
 pub use case::CaseSession;
 pub use connector::CaptureResults;
+pub(crate) use compare::Change;
+pub(crate) use connector::QUERY;
+pub(crate) use log::{LogEvent, parse as parse_log};
 
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -34,12 +37,14 @@ pub struct OracleOptions {
     pub restore_every: Option<usize>,
     /// Count listed differences and missing features as failures.
     pub strict: bool,
+    /// Run the queries in batch mode.
+    pub batch_mode: bool,
 }
 
 impl OracleOptions {
     /// Whether the exact sequence of changes is compared.
     fn compares_sequences(&self) -> bool {
-        self.batch == 1 && self.parallelism == 1
+        self.batch == 1 && self.parallelism == 1 && !self.batch_mode
     }
 }
 

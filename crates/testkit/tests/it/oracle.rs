@@ -13,7 +13,7 @@ fn cases() -> PathBuf {
 fn check(batch: usize, parallelism: usize, restore_every: Option<usize>) {
     let all = (batch, parallelism, restore_every) == (1, 1, None);
     let only = (!all).then(|| Regex::new("^[a-w]").expect("a pattern"));
-    let options = OracleOptions { only, batch, parallelism, restore_every, strict: false };
+    let options = OracleOptions { only, batch, parallelism, restore_every, strict: false, batch_mode: false };
     let report = run(&[cases()], &options);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     assert_eq!((report.failed, report.needing), (0, 0), "see the FAIL and NEEDS lines above");

@@ -81,6 +81,11 @@ pub fn misplaced_aggregate(expr: &Expr, clause: &'static str) -> Option<(Error, 
     })
 }
 
+/// A call with OVER.
+pub fn window_call(expr: &Expr) -> Option<Function> {
+    collect(expr).functions.into_iter().find(|function| function.over.is_some())
+}
+
 /// An aggregate in the arguments of an aggregate, as an error and its place.
 pub fn nested_aggregate(function: &Function) -> Option<(Error, Span)> {
     let outer = aggregate_name(function)?;

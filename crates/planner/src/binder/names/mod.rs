@@ -21,7 +21,7 @@ use crate::nodes::WINDOW_COLUMNS;
 use crate::user_functions;
 use base::nearest::nearest;
 use base::{Error, Location, LogicalType};
-pub use checks::{misplaced_aggregate, nested_aggregate};
+pub use checks::{misplaced_aggregate, nested_aggregate, window_call};
 use missing::Missing;
 use scope::{Ctes, Outcome, Relation, Scope, ScopeColumn, Shape};
 use std::collections::{BTreeMap, BTreeSet};

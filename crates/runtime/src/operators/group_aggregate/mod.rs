@@ -32,6 +32,8 @@ const TABLE: &str = "groups";
 /// * state: per group the accumulators and, if the input can retract, the number of rows
 /// * dropped: when a group has no row left, or has not been written for the TTL
 /// * late rows: count like all others. Retractions of unknown groups are dropped
+///
+/// As a second phase it reads a row per group and batch of the first one, which says how many rows it stands for.
 #[derive(Debug)]
 pub struct GroupAggregateOperator {
     keys: Vec<usize>,
@@ -41,6 +43,8 @@ pub struct GroupAggregateOperator {
     with_unchanged: bool,
     /// Whether rows can be retracted: only then their number is part of the state.
     retractable: bool,
+    /// Whether the input is that of a second phase: keys, numbers of rows, states.
+    merges: bool,
     output_row: RowType,
     own_groups: Range<u16>,
 
@@ -69,6 +73,28 @@ struct Effect {
     any_emptied: bool,
 }
 
+/// How many rows each row of a batch stands for, negative for retractions.
+#[derive(Clone, Copy)]
+enum Numbers<'a> {
+    /// For one that is there.
+    Added,
+    /// For one, by its kind.
+    Kinds(&'a [RowKind]),
+    /// For so many.
+    Counted(&'a [i64]),
+}
+
+impl Numbers<'_> {
+    #[inline]
+    fn of(self, row: usize) -> i64 {
+        match self {
+            Numbers::Added => 1,
+            Numbers::Kinds(kinds) => kinds[row].sign(),
+            Numbers::Counted(numbers) => numbers[row],
+        }
+    }
+}
+
 impl GroupAggregateOperator {
     /// The operator of one instance.
     pub fn new(node: &GroupAggregate, input: &Output, output: &Output, instance: Instance) -> Result<Self> {
@@ -79,11 +105,12 @@ impl GroupAggregateOperator {
             with_before: output.changelog.contains(RowKind::UpdateBefore),
             with_unchanged: ttl_ms.is_some(),
             retractable: !input.changelog.is_append_only(),
+            merges: node.merges.is_some(),
             output_row: output.row.clone(),
             own_groups: groups_of_instance(instance.index, instance.parallelism),
             table: KeyTable::new(KeyTableSpec { name: TABLE, namespace: None, fields, ttl_ms })?,
             counts: Vec::new(),
-            aggregates: Aggregates::new(&node.calls, &input.row)?,
+            aggregates: Aggregates::new(&node.calls, node.merges.as_ref().unwrap_or(&input.row))?,
             slots: Slots::default(),
             touched: Touched::default(),
             output: OutputQueue::default(),
@@ -97,7 +124,7 @@ impl GroupAggregateOperator {
     }
 
     /// Counts the rows of a batch, group by group.
-    fn count(&mut self, kinds: Option<&[RowKind]>, now_ms: i64) -> Effect {
+    fn count(&mut self, numbers: Numbers<'_>, now_ms: i64) -> Effect {
         let mut effect = Effect::default();
         self.touched.start(self.counts.len());
         for (row, &slot) in self.slots.rows.iter().enumerate() {
@@ -111,16 +138,15 @@ impl GroupAggregateOperator {
                 effect.before.push(*count);
                 effect.emptied.push(0);
             }
-            match kinds.map(|kinds| kinds[row].is_addition()) {
-                None | Some(true) => *count += 1,
-                Some(false) if *count == 0 => effect.dropped.push(row as u32),
-                Some(false) => {
-                    *count -= 1;
-                    if *count == 0 {
-                        effect.emptied[position] = row as u32 + 1;
-                        effect.any_emptied = true;
-                    }
-                }
+            let number = numbers.of(row);
+            if *count == 0 && number <= 0 {
+                effect.dropped.push(row as u32);
+                continue;
+            }
+            *count = (*count + number).max(0);
+            if *count == 0 {
+                effect.emptied[position] = row as u32 + 1;
+                effect.any_emptied = true;
             }
         }
         if effect.any_emptied {
@@ -135,6 +161,9 @@ impl GroupAggregateOperator {
         self.aggregates.reset(&effect.reset);
         let kinds = batch.kinds();
         if effect.dropped.is_empty() && !effect.any_emptied {
+            if self.merges {
+                return self.aggregates.merge(&self.slots.rows, &batch.records().columns()[self.keys.len() + 1..]);
+            }
             let rows = SlotRows { slots: &self.slots.rows, kinds, rows: None };
             return self.aggregates.update(batch.records(), rows);
         }
@@ -149,6 +178,11 @@ impl GroupAggregateOperator {
         let slots: Vec<u32> = rows.iter().map(|&row| self.slots.rows[row as usize]).collect();
         let kinds = kinds.map(|kinds| rows.iter().map(|&row| kinds[row as usize]).collect::<Vec<_>>());
         let rows = UInt32Array::from(rows);
+        if self.merges {
+            let states = batch.records().columns()[self.keys.len() + 1..].iter();
+            let states = states.map(|column| Ok(take(column.as_ref(), &rows, None)?)).collect::<Result<Vec<_>>>()?;
+            return self.aggregates.merge(&slots, &states);
+        }
         let rows = SlotRows { slots: &slots, kinds: kinds.as_deref(), rows: Some(&rows) };
         self.aggregates.update(batch.records(), rows)
     }
@@ -229,7 +263,14 @@ impl Operator for GroupAggregateOperator {
         let key_batch = KeyBatch { columns: &keys, namespaces: None, rows: batch.num_rows() };
         self.table.lookup_or_insert(key_batch, &mut self.slots)?;
         self.resize();
-        let effect = self.count(batch.kinds(), now_ms);
+        let numbers = match batch.kinds() {
+            _ if self.merges => {
+                Numbers::Counted(batch.records().column(self.keys.len()).as_primitive::<Int64Type>().values())
+            }
+            Some(kinds) => Numbers::Kinds(kinds),
+            None => Numbers::Added,
+        };
+        let effect = self.count(numbers, now_ms);
         let any_before = effect.before.iter().any(|count| *count > 0);
         let before = match any_before {
             true => Some(self.aggregates.values(&self.touched.slots)?),

@@ -19,7 +19,7 @@ fn grouped(input: ChangelogMode) -> Case {
     let retract = !input.is_append_only();
     let mut calls = vec![call("COUNT", None, retract)];
     calls.extend(["SUM", "AVG", "MIN", "MAX"].map(|name| call(name, Some(1), retract)));
-    let node = GroupAggregate { keys: vec![0], calls, state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl: None };
     let output = stream("k:text c:int s:int a:int mi:int ma:int", ChangelogMode::ALL);
     case(NodeKind::GroupAggregate(node), stream("k:text v:int", input), output, &[0])
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 fn aggregate(input: ChangelogMode, output: ChangelogMode) -> Case {
     let calls = vec![call("COUNT", None), call("SUM", Some(1))];
-    let node = GroupAggregate { keys: vec![0], calls, state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl: None };
     case(NodeKind::GroupAggregate(node), stream("k:text v:int", input), stream("k:text c:int s:int", output), &[0])
 }
 
@@ -100,7 +100,7 @@ fn unchanged_results_and_unknown_retractions_give_nothing() {
         "+I a 1 1
          +I x 1 3",
     );
-    let node = GroupAggregate { keys: vec![0], calls: vec![call("SUM", Some(1))], state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls: vec![call("SUM", Some(1))], merges: None, state_ttl: None };
     let input = stream("k:text v:int", ChangelogMode::APPEND);
     let sums = case(NodeKind::GroupAggregate(node), input, stream("k:text s:int", ChangelogMode::ALL), &[0]);
     sums.check("+I a 1 \n +I a 0 \n +I a null \n +I a 2", "+I a 1 \n -U a 1 \n +U a 3");
@@ -109,7 +109,7 @@ fn unchanged_results_and_unknown_retractions_give_nothing() {
 #[test]
 fn a_global_aggregate_has_no_row_without_input() {
     let calls = vec![call("COUNT", None), call("SUM", Some(0))];
-    let node = GroupAggregate { keys: vec![], calls, state_ttl: None };
+    let node = GroupAggregate { keys: vec![], calls, merges: None, state_ttl: None };
     let input = stream("v:int", ChangelogMode::ALL);
     let global = case(NodeKind::GroupAggregate(node), input, stream("c:int s:int", ChangelogMode::ALL), &[]);
     global.check("", "");
@@ -131,7 +131,7 @@ fn a_global_aggregate_has_no_row_without_input() {
 
 #[test]
 fn distinct_rows_are_a_group_without_calls() {
-    let node = GroupAggregate { keys: vec![0, 1], calls: vec![], state_ttl: None };
+    let node = GroupAggregate { keys: vec![0, 1], calls: vec![], merges: None, state_ttl: None };
     let input = stream("k:text v:int", ChangelogMode::ALL);
     let distinct = case(NodeKind::GroupAggregate(node), input, stream("k:text v:int", ChangelogMode::ALL), &[0, 1]);
     distinct.check(
@@ -153,7 +153,7 @@ fn a_batch_gives_one_change_per_group_in_first_touch_order() {
 fn filters_select_rows() {
     let mut filtered = call("SUM", Some(1));
     filtered.filter = Some(2);
-    let node = GroupAggregate { keys: vec![0], calls: vec![filtered], state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls: vec![filtered], merges: None, state_ttl: None };
     let input = stream("k:text v:int f:bool", ChangelogMode::ALL);
     let sums = case(NodeKind::GroupAggregate(node), input, stream("k:text s:int", ChangelogMode::ALL), &[0]);
     sums.check("+I a 1 true \n +I a 2 false \n +I a 4 null \n -D a 1 true", "+I a 1 \n -U a 1 \n +U a null");
@@ -162,7 +162,7 @@ fn filters_select_rows() {
 #[test]
 fn expired_groups_start_anew() {
     let calls = vec![call("COUNT", None)];
-    let node = GroupAggregate { keys: vec![0], calls, state_ttl: Some(Duration::from_millis(100)) };
+    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl: Some(Duration::from_millis(100)) };
     let input = stream("k:text v:int", ChangelogMode::ALL);
     let grouped = case(NodeKind::GroupAggregate(node), input, stream("k:text c:int", ChangelogMode::ALL), &[0]);
     let script =

@@ -47,6 +47,9 @@ pub fn stream(columns: &str, changelog: ChangelogMode) -> Output {
             "text" => (LogicalType::STRING, None),
             "int" => (LogicalType::BigInt, None),
             "bool" => (LogicalType::Boolean, None),
+            "ordinal" => (LogicalType::Int, None),
+            "ints" => (LogicalType::Array(Box::new(LogicalType::BigInt.nullable())), None),
+            "texts" => (LogicalType::Multiset(Box::new(LogicalType::STRING.not_null())), None),
             "time" => (LogicalType::Timestamp(3), None),
             "rowtime" => (LogicalType::Timestamp(3), Some(TimeAttribute::Rowtime)),
             "instant" => (LogicalType::TimestampLtz(3), Some(TimeAttribute::Rowtime)),
@@ -310,6 +313,8 @@ fn batch_of(row: &RowType, rows: &[(&RowKind, &[String])]) -> ChangelogBatch {
             DataType::Utf8 => Arc::new(values.collect::<StringArray>()),
             DataType::Int64 => Arc::new(values.map(|v| v.map(|v| v.parse().expect("int"))).collect::<Int64Array>()),
             DataType::Boolean => Arc::new(values.map(|v| v.map(|v| v == "true")).collect::<BooleanArray>()),
+            DataType::List(element) => lists(element.clone(), values),
+            DataType::Map(entries, _) => multisets(entries.clone(), values),
             DataType::Timestamp(TimeUnit::Millisecond, zone) => Arc::new(
                 values
                     .map(|v| v.map(parse_time))
@@ -324,12 +329,60 @@ fn batch_of(row: &RowType, rows: &[(&RowKind, &[String])]) -> ChangelogBatch {
     ChangelogBatch::new(records, rows.iter().map(|(kind, _)| **kind).collect::<Vec<_>>())
 }
 
+/// `[1,null,2]`
+fn lists<'v>(element: FieldRef, values: impl Iterator<Item = Option<&'v str>>) -> ArrayRef {
+    let mut builder = ListBuilder::new(Int64Builder::new()).with_field(element);
+    for value in values {
+        for item in value.unwrap_or_default().trim_matches(['[', ']']).split(',').filter(|item| !item.is_empty()) {
+            builder.values().append_option((item != "null").then(|| item.parse().expect("int")));
+        }
+        builder.append(value.is_some());
+    }
+    Arc::new(builder.finish())
+}
+
+/// `{a=2,b=1}`
+fn multisets<'v>(entries: FieldRef, values: impl Iterator<Item = Option<&'v str>>) -> ArrayRef {
+    let DataType::Struct(fields) = entries.data_type().clone() else { panic!("entries") };
+    let (mut keys, mut counts, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for value in values {
+        let before = keys.len();
+        for entry in value.unwrap_or_default().trim_matches(['{', '}']).split(',').filter(|entry| !entry.is_empty()) {
+            let (key, count) = entry.split_once('=').expect("key=count");
+            keys.push(key.to_string());
+            counts.push(count.parse::<i32>().expect("count"));
+        }
+        lengths.push(keys.len() - before);
+        valid.push(value.is_some());
+    }
+    let columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from(keys)), Arc::new(Int32Array::from(counts))];
+    let offsets = arrow::buffer::OffsetBuffer::from_lengths(lengths);
+    let entry_rows = StructArray::new(fields, columns, None);
+    Arc::new(MapArray::new(entries, offsets, entry_rows, Some(valid.into()), false))
+}
+
 /// The rows of a batch as lines.
 pub fn print(batch: &ChangelogBatch) -> Vec<String> {
     let cell = |column: &ArrayRef, row: usize| match column.data_type() {
         _ if column.is_null(row) => "null".to_string(),
         DataType::Utf8 => column.as_string::<i32>().value(row).to_string(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).to_string(),
+        DataType::List(_) => {
+            let items = column.as_list::<i32>().value(row);
+            let items = items.as_primitive::<Int64Type>();
+            let items: Vec<String> =
+                items.iter().map(|item| item.map_or("null".to_string(), |item| item.to_string())).collect();
+            format!("[{}]", items.join(","))
+        }
+        DataType::Map(..) => {
+            let entries = column.as_map().value(row);
+            let (keys, counts) =
+                (entries.column(0).as_string::<i32>().clone(), entries.column(1).as_primitive::<Int32Type>().clone());
+            let entries: Vec<String> =
+                (0..keys.len()).map(|at| format!("{}={}", keys.value(at), counts.value(at))).collect();
+            format!("{{{}}}", entries.join(","))
+        }
         DataType::Timestamp(..) => print_time(column.as_primitive::<TimestampMillisecondType>().value(row)),
         other => panic!("column type {other}"),
     };

@@ -3,10 +3,20 @@
 
 mod calc;
 mod changelog_normalize;
+mod deduplicate;
+mod expand;
 mod functions;
 mod group_aggregate;
 mod harness;
+mod join;
+mod local_aggregate;
+mod over_aggregate;
 mod random;
+mod rank;
+mod replicate;
 mod stand_ins;
+mod temporal_sort;
+mod unnest;
+mod upsert_materialize;
 mod window_aggregate;
 mod window_table;

@@ -47,7 +47,7 @@ fn check(case: &Case, script: &str, expected: &[String], seed: u64) {
 #[test]
 fn groups() {
     let calls = vec![call("COUNT", None), call("SUM", Some(1))];
-    let node = GroupAggregate { keys: vec![0], calls, state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl: None };
     let input = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let grouped = case(NodeKind::GroupAggregate(node), input, stream("k:int c:int s:int", ChangelogMode::ALL), &[0]);
     for seed in 0..100 {
@@ -86,7 +86,7 @@ fn windows() {
 
 #[test]
 fn normalised_rows() {
-    let node = ChangelogNormalize { keys: vec![0], state_ttl: None };
+    let node = ChangelogNormalize { keys: vec![0], condition: None, state_ttl: None };
     let input = stream("k:int v:int ts:rowtime", ChangelogMode::UPSERT);
     let output = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let normalized = case(NodeKind::ChangelogNormalize(node), input, output, &[0]);

@@ -152,3 +152,15 @@ pub fn column(index: usize, sql_type: SqlType) -> Arc<dyn Expression> {
         function: move |batch: &RecordBatch| batch.column(index).clone(),
     })
 }
+
+/// Whether a BIGINT column is above 0.
+pub fn is_positive(index: usize) -> Arc<dyn Expression> {
+    Arc::new(Closure {
+        columns: vec![index],
+        sql_type: LogicalType::Boolean.nullable(),
+        function: move |batch: &RecordBatch| -> ArrayRef {
+            let values = batch.column(index).as_primitive::<Int64Type>();
+            Arc::new(values.iter().map(|value| value.map(|value| value > 0)).collect::<BooleanArray>())
+        },
+    })
+}
