@@ -4,7 +4,7 @@
 //! that the changes leave. A table that is read in several places of a query is read once.
 
 use crate::expression::{Moment, external, plain_field, record_batch};
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, RecordBatch};
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::row::{OwnedRow, RowConverter, SortField};
@@ -216,11 +216,20 @@ pub fn materialise(schema: &SchemaRef, changes: &[ChangelogBatch], key: &[usize]
 /// # Errors
 /// Types that cannot.
 pub fn encode(columns: &[ArrayRef]) -> Result<arrow::row::Rows> {
+    let columns = columns.iter().map(comparable).collect::<Result<Vec<_>>>()?;
     let fields: Vec<SortField> = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
     if !RowConverter::supports_fields(&fields) {
-        return Err(Error::unsupported("comparing rows with MAP columns in batch mode"));
+        return Err(Error::unsupported("comparing rows with a MAP inside a ROW or an ARRAY in batch mode"));
     }
-    Ok(RowConverter::new(fields)?.convert_columns(columns)?)
+    Ok(RowConverter::new(fields)?.convert_columns(&columns)?)
+}
+
+/// A MAP as the list of its entries.
+fn comparable(column: &ArrayRef) -> Result<ArrayRef> {
+    let Some(map) = column.as_map_opt() else { return Ok(column.clone()) };
+    let entries = map.entries().clone();
+    let item = plain_field("item", entries.data_type().clone());
+    Ok(Arc::new(ListArray::try_new(item, map.offsets().clone(), Arc::new(entries), map.nulls().cloned())?))
 }
 
 /// Reads columns of a table.

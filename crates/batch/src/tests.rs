@@ -189,6 +189,14 @@ fn subqueries_see_null_as_sql_does() {
     gives_any_order("SELECT v FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND w > 15)", &["1", "5"]);
     gives_any_order("SELECT v FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.k)", &["2", "7", "-"]);
     gives_any_order("SELECT v FROM t WHERE v > (SELECT AVG(v) FROM t)", &["5", "7"]);
+    gives_any_order("SELECT v FROM t WHERE v NOT IN (SELECT w / 10 FROM u WHERE u.k = t.k)", &["2", "5", "7", "-"]);
+    gives_any_order("SELECT v FROM t WHERE k IN (SELECT k FROM u) OR v = 7", &["1", "5", "7"]);
+    gives_any_order(
+        "SELECT v, CASE WHEN k NOT IN (SELECT k FROM u) THEN 1 WHEN k IN (SELECT k FROM u) THEN 2 ELSE 3 END FROM t",
+        &["1 2", "2 3", "5 2", "7 3", "- 3"],
+    );
+    gives_any_order("SELECT v, (SELECT SUM(w) FROM u WHERE u.k = t.k) FROM t", &["1 30", "2 -", "5 30", "7 -", "- -"]);
+    assert!(rows("SELECT (SELECT w FROM u) FROM t").is_err());
 }
 
 #[test]
@@ -255,6 +263,14 @@ fn collections_are_taken_apart() {
     gives(
         "SELECT w, e FROM u CROSS JOIN UNNEST(ARRAY[w, w + 1]) AS x (e) WHERE w < 25",
         &["10 10", "10 11", "20 20", "20 21"],
+    );
+}
+
+#[test]
+fn a_left_join_keeps_rows_without_elements() {
+    gives(
+        "SELECT w, e, o FROM u LEFT JOIN UNNEST(ARRAY[w, w + 1]) WITH ORDINALITY AS x (e, o) ON e > 20 WHERE w < 35",
+        &["10 - -", "20 21 2", "30 30 1", "30 31 2"],
     );
 }
 

@@ -122,12 +122,12 @@ pub const NULL_INSIDE: ErrorCode = ErrorCode {
     domain: Domain::Data,
     retry: false,
     en: Text {
-        what: "a NULL stands where {type} has NOT NULL",
+        what: "a NULL inside of a nested value, where the type is {type}",
         why: "a function of NOT NULL values gave NULL, for example ELEMENT of an empty array or LPAD to a negative length",
         fix: "give it a value with COALESCE, or make it nullable: NULLIF(x, y), or IF(condition, x, NULL)",
     },
     zh: Text {
-        what: "{type} 中要求 NOT NULL 的位置出现了 NULL",
+        what: "嵌套值中类型为 {type} 的位置出现了 NULL",
         why: "某个参数均为 NOT NULL 的函数返回了 NULL，例如对空数组使用 ELEMENT，或 LPAD 的长度为负",
         fix: "请用 COALESCE 给出一个值，或使其可为空：NULLIF(x, y) 或 IF(condition, x, NULL)",
     },

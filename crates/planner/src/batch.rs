@@ -52,6 +52,8 @@ pub struct PreparedBatch {
 pub struct BatchQuery {
     /// The optimised query.
     pub logical: LogicalPlan,
+    /// The name of the table that gets its result.
+    pub sink: String,
     /// The columns of its result.
     pub row: RowType,
     /// The columns whose last row counts: the primary key of the sink, if it takes keyed changes.
@@ -140,7 +142,11 @@ pub(crate) fn all_bounded<'q>(queries: impl Iterator<Item = &'q LogicalPlan>) ->
 ///
 /// # Errors
 /// A table that never ends, or that cannot be read.
-pub(crate) fn query(logical: &LogicalPlan, key: Vec<usize>, context: &LowerContext) -> Result<BatchQuery> {
+pub(crate) fn query(
+    logical: &LogicalPlan,
+    (sink, key): (String, Vec<usize>),
+    context: &LowerContext,
+) -> Result<BatchQuery> {
     let mut tables = Vec::new();
     for reads in reads(logical)?.values() {
         let table = &reads.table;
@@ -165,6 +171,7 @@ pub(crate) fn query(logical: &LogicalPlan, key: Vec<usize>, context: &LowerConte
         .collect::<Result<Vec<_>>>()?;
     Ok(BatchQuery {
         logical: logical.clone(),
+        sink,
         row: RowType::new(fields),
         key,
         tables,

@@ -49,12 +49,11 @@ pub fn explain(plan: &StreamPlan, details: &[ExplainDetail]) -> String {
 }
 
 /// The text of a batch job: the plan of each query below the name of its sink.
-pub fn batch(queries: &[PreparedBatch], sinks: &[String]) -> String {
+pub fn batch(queries: &[PreparedBatch]) -> String {
     let mut out = String::new();
     for (index, query) in queries.iter().enumerate() {
-        let sink = sinks.get(index).map_or(crate::lower::sink::RESULT_NAME, String::as_str);
         let separator = if index > 0 { "\n" } else { "" };
-        let _ = writeln!(out, "{separator}Sink(table=[{sink}], mode=[batch])");
+        let _ = writeln!(out, "{separator}Sink(table=[{}], mode=[batch])", query.query.sink);
         for line in query.plan.lines() {
             let _ = writeln!(out, "   {line}");
         }

@@ -73,7 +73,7 @@ impl PlannedJob {
     pub fn explain(&self, details: &[ExplainDetail]) -> String {
         match self.batch.as_slice() {
             [] => explain::explain(&self.plan, details),
-            queries => explain::batch(queries, &self.sinks),
+            queries => explain::batch(queries),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Functions that exist with OVER only, as DataFusion window functions with Flink's types. Aggregates are window functions
-//! too, as they are.
+//! Functions that exist with OVER only, as DataFusion window functions with Flink's types. Aggregates are window
+//! functions too, as they are.
 
 use crate::bridge::{external, typed_field};
 use arrow::datatypes::{DataType, FieldRef};
@@ -94,7 +94,8 @@ impl WindowFunction {
             (Ntile, [buckets]) if is_integer(buckets) => Ok(LogicalType::BigInt.not_null()),
             (Lag | Lead, [value]) => Ok(value.with_nullable(true)),
             (Lag | Lead, [value, offset]) if is_integer(offset) => Ok(value.with_nullable(true)),
-            // Where a row is missing the default stands, so that its type decides about NULL, even if the value has NULLs.
+            // Where a row is missing the default stands, so that its type decides about NULL, even if the value has
+            // NULLs.
             (Lag | Lead, [value, offset, default]) if is_integer(offset) => match fits(default, value) {
                 true => Ok(value.with_nullable(default.nullable)),
                 false => Err(self.wrong(arguments, "the default is not of the type of the value")),

@@ -161,10 +161,8 @@ fn hash_bytes(slot: u32, identity: &[u8]) -> u32 {
 impl RowChains {
     /// An empty store.
     pub fn new(mut spec: RowChainsSpec) -> Result<RowChains> {
-        match spec.identity {
-            RowIdentity::Leading(0) => spec.identity = RowIdentity::Slot,
-            RowIdentity::Leading(n) if n == spec.fields.len() => spec.identity = RowIdentity::Content,
-            _ => {}
+        if spec.identity == RowIdentity::Leading(0) {
+            spec.identity = RowIdentity::Slot;
         }
         let leading = match spec.identity {
             RowIdentity::Leading(n) => Some(converter(&spec.fields[..n])?),

@@ -54,9 +54,8 @@ struct Codec(Option<RowConverter>);
 
 impl Codec {
     fn new(fields: impl Iterator<Item = (FieldRef, SortOptions)>) -> Result<Codec> {
-        let fields: Vec<SortField> = fields
-            .map(|(field, options)| SortField::new_with_options(row_type(field.data_type()), options))
-            .collect();
+        let fields: Vec<SortField> =
+            fields.map(|(field, options)| SortField::new_with_options(row_type(field.data_type()), options)).collect();
         Ok(Codec(if fields.is_empty() { None } else { Some(RowConverter::new(fields)?) }))
     }
 

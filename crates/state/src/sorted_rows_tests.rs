@@ -74,7 +74,8 @@ fn a_replaced_row_keeps_its_place() {
 #[test]
 fn rows_without_an_order_stand_as_they_came() {
     let rest: Vec<FieldRef> = vec![Arc::new(Field::new("id", DataType::Int64, true))];
-    let mut store = SortedRows::new(SortedRowsSpec { order: vec![], rest, identity: SortedIdentity::None }).expect("store");
+    let mut store =
+        SortedRows::new(SortedRowsSpec { order: vec![], rest, identity: SortedIdentity::None }).expect("store");
     store.resize(1);
     let rows = store.encode(&[Arc::new(Int64Array::from(vec![3, 1, 2]))]).expect("encode");
     let all: Vec<u32> = (0..3).map(|row| store.insert(0, &rows, row)).collect();

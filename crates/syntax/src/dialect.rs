@@ -79,8 +79,7 @@ const REPEATED_BYTES_MAX: usize = 1024;
 const BETWEEN_PRECEDENCE: u8 = 20;
 
 /// Character sets that may be named before a string, as in `_UTF8'text'`; the text is Unicode already.
-const INTRODUCERS: [&str; 8] =
-    ["_UTF8", "_UTF16", "_UTF16LE", "_UTF16BE", "_LATIN1", "_ASCII", "_GBK", "_ISO_8859_1"];
+const INTRODUCERS: [&str; 8] = ["_UTF8", "_UTF16", "_UTF16LE", "_UTF16BE", "_LATIN1", "_ASCII", "_GBK", "_ISO_8859_1"];
 
 /// Binding strength of the unit after `(a - b)`: stronger than any operator.
 const UNIT_PRECEDENCE: u8 = 60;

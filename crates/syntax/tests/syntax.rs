@@ -287,7 +287,8 @@ fn is_distinct_from_binds_like_a_comparison() {
         panic!("AND comes last");
     };
     assert_eq!(left.to_string(), "a IS DISTINCT FROM 1");
-    let Expr::BinaryOp { left, op: BinaryOperator::Or, .. } = first_expression("SELECT a IS NOT DISTINCT FROM b + 1 OR c")
+    let Expr::BinaryOp { left, op: BinaryOperator::Or, .. } =
+        first_expression("SELECT a IS NOT DISTINCT FROM b + 1 OR c")
     else {
         panic!("OR comes last");
     };

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod bench_kafka;
 pub mod bench_planning;
+pub mod bench_state;
 pub mod child;
 pub mod diff;
 pub mod docs;

@@ -9,7 +9,7 @@ use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
-use testkit::{bench, bench_kafka, bench_planning};
+use testkit::{bench, bench_kafka, bench_planning, bench_state};
 
 #[derive(Debug, Parser)]
 #[command(name = "hw-testkit", version, about = "Tests of Highwater: recorded cases, scenarios, services, benchmarks")]
@@ -71,6 +71,9 @@ struct BenchArgs {
     /// Parsing and planning a script of 200 statements, without running it
     #[arg(long, conflicts_with = "kafka")]
     planning: bool,
+    /// Heap bytes of state per group and per joined row, against their limits
+    #[arg(long, conflicts_with_all = ["kafka", "planning"])]
+    state: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -336,7 +339,24 @@ fn run_planning_bench(repetitions: usize) -> Result<(), String> {
     Ok(())
 }
 
+fn run_state_bench() -> Result<(), String> {
+    const ENTRIES: usize = 1_000_000;
+    let mut above = 0;
+    for size in bench_state::measure(ENTRIES).map_err(|error| error.to_string())? {
+        let verdict = if size.counted <= size.limit { "ok" } else { "ABOVE" };
+        above += usize::from(size.counted > size.limit);
+        println!(
+            "{verdict}: {}: {:.0} bytes each of {}, limit {:.0}; resident memory grew by {:.0} bytes each",
+            size.what, size.counted, size.entries, size.limit, size.resident
+        );
+    }
+    if above > 0 { Err(format!("{above} above their limit")) } else { Ok(()) }
+}
+
 fn run_bench(args: &BenchArgs) -> Result<(), String> {
+    if args.state {
+        return run_state_bench();
+    }
     if args.planning {
         return run_planning_bench(args.repetitions);
     }

@@ -3,14 +3,14 @@
 //! Each adds a column of lists and unnests it.
 
 use super::{Lowering, Rows, all_columns, plain_schema, project};
-use crate::expression::{Computed, Typed, plain_field};
+use crate::expression::{Computed, Typed, plain_field, record_batch};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int64Array, ListArray, RecordBatch, StructArray, UInt32Array,
     new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use arrow::compute::{nullif, take};
-use arrow::datatypes::{DataType, Field as ArrowField, Fields, Int32Type, Int64Type};
+use arrow::compute::{filter, nullif, prep_null_mask_filter, take};
+use arrow::datatypes::{DataType, Field as ArrowField, Fields, Int32Type, Int64Type, SchemaRef, UInt32Type};
 use base::{Error, LogicalType, Result, SqlType};
 use datafusion_common::UnnestOptions;
 use datafusion_expr::UserDefinedLogicalNodeCore;
@@ -78,16 +78,22 @@ impl Lowering<'_> {
 
     /// UNNEST: every row once per element.
     pub(super) fn unnest(&self, node: &UnnestNode) -> Result<Rows> {
-        if node.condition.is_some() {
-            return Err(Error::unsupported("LEFT JOIN UNNEST with a condition in batch mode"));
-        }
         let input = self.lower(&node.input)?;
         let collection = self.compile(&input, node.input.schema(), &node.collection)?;
         let own = node.elements.iter().map(|(_, field)| SqlType::from_arrow(field)).collect::<Result<Vec<_>>>()?;
         let fields: Fields =
             (own.iter().enumerate()).map(|(index, one)| plain_field(&format!("e{index}"), one.arrow())).collect();
         let types: Vec<SqlType> = input.types.iter().cloned().chain(own).collect();
+        let output = plain_schema(node.schema().fields().iter().map(|field| field.as_ref()), &types);
+        let condition = match &node.condition {
+            None => None,
+            Some(condition) => {
+                let compiled = self.scope(node.schema(), &types).compile(condition)?;
+                Some((Typed::new(compiled, &output, &self.moment).expr, output))
+            }
+        };
         let elements = Elements {
+            condition,
             collection: collection.expr.clone(),
             is_multiset: matches!(collection.sql_type.logical, LogicalType::Multiset(_)),
             with_ordinality: node.with_ordinality,
@@ -142,6 +148,8 @@ struct Elements {
     with_ordinality: bool,
     outer: bool,
     fields: Fields,
+    /// What must be true of a row and its element, and the columns of both.
+    condition: Option<(Arc<dyn PhysicalExpr>, SchemaRef)>,
 }
 
 impl Elements {
@@ -165,9 +173,8 @@ impl Elements {
                 }
             };
         let copies = copies.as_ref().map(|copies| copies.as_primitive::<Int32Type>());
-        let (mut places, mut ordinals, mut lengths) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
+        let (mut places, mut ordinals, mut owners) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..rows {
-            let before = places.len();
             let range = if collections.is_null(row) { 0..0 } else { offsets[row]..offsets[row + 1] };
             let mut ordinal = 0;
             for place in range {
@@ -177,10 +184,10 @@ impl Elements {
                     if whole.as_ref().is_none_or(|whole| whole.is_valid(place as usize)) {
                         places.push(place as u32);
                         ordinals.push(ordinal);
+                        owners.push(row as u32);
                     }
                 }
             }
-            lengths.push(places.len() - before);
         }
         let places = UInt32Array::from(places);
         let mut taken =
@@ -195,11 +202,32 @@ impl Elements {
                 DataType::Null => new_null_array(field.data_type(), column.len()),
                 _ => column,
             })
-            .collect();
+            .collect::<Vec<ArrayRef>>();
+        let elements = StructArray::try_new_with_length(self.fields.clone(), taken, None, places.len())?;
+        let (owners, elements) = self.select(batch, UInt32Array::from(owners), elements)?;
+        let mut lengths = vec![0; rows];
+        owners.values().iter().for_each(|&row| lengths[row as usize] += 1);
         // Outer: a row without elements has NULL in the place of its list, and is kept.
         let nulls = self.outer.then(|| NullBuffer::from_iter(lengths.iter().map(|&length| length > 0)));
-        let elements = StructArray::try_new_with_length(self.fields.clone(), taken, None, places.len())?;
         lists(lengths, nulls, Arc::new(elements))
+    }
+
+    /// The elements for which the condition is true, and their rows.
+    fn select(
+        &self,
+        batch: &RecordBatch,
+        owners: UInt32Array,
+        elements: StructArray,
+    ) -> Result<(UInt32Array, StructArray)> {
+        let Some((condition, schema)) = &self.condition else { return Ok((owners, elements)) };
+        let mut columns =
+            batch.columns().iter().map(|column| Ok(take(column, &owners, None)?)).collect::<Result<Vec<_>>>()?;
+        columns.extend(elements.columns().iter().cloned());
+        let pairs = record_batch(schema, columns, owners.len())?;
+        let holds = condition.evaluate(&pairs).and_then(|value| value.into_array(owners.len()));
+        let holds = prep_null_mask_filter(holds.map_err(from_datafusion)?.as_boolean());
+        let kept = (filter(&owners, &holds)?, filter(&elements, &holds)?);
+        Ok((kept.0.as_primitive::<UInt32Type>().clone(), kept.1.as_struct().clone()))
     }
 }
 

@@ -128,7 +128,7 @@ impl Lowering<'_> {
         let mut raw = Vec::with_capacity(functions.len());
         for (function, (arguments, filter)) in functions.iter().zip(read) {
             let arguments = arguments.into_iter().map(column).collect();
-            let (definition, arguments, distinct, sql_type) = self.definition(function, names, arguments)?;
+            let (definition, arguments, distinct, sql_type) = self.definition(function, arguments)?;
             let key = order.first().map(|key| key.expr.data_type(&schema)).transpose().map_err(from_datafusion)?;
             let frame = Arc::new(frame(&function.call.params.window_frame, key.as_ref())?);
             let filter = filter.map(|place| column(place).expr);
@@ -177,7 +177,6 @@ impl Lowering<'_> {
     fn definition(
         &self,
         function: &Function<'_>,
-        names: &DFSchema,
         mut arguments: Vec<Typed>,
     ) -> Result<(WindowFunctionDefinition, Vec<Arc<dyn PhysicalExpr>>, bool, SqlType)> {
         let params = &function.call.params;
@@ -218,7 +217,6 @@ impl Lowering<'_> {
             ("LAG" | "LEAD", Some(first)) => first.sql_type.with_nullable(true),
             _ => function.sql_type.clone(),
         };
-        let _ = names;
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
         Ok((WindowFunctionDefinition::WindowUDF(udwf), arguments, false, result))
     }

@@ -200,9 +200,10 @@ fn decimals(operator: Operator, call: &Call, result: &LogicalType) -> Result<Arr
     let exact = precision < PRECISION_MAX;
     match operator {
         Add | Subtract if exact => {
-            let sign = if operator == Add { 1 } else { -1 };
+            // What is below a NULL can be any number.
+            let up_right = if operator == Add { up_right } else { -up_right };
             binary::<D, D, D>(&left.values, &right.values, rows, &data_type, |l, r| {
-                l.wrapping_mul(up_left).wrapping_add(sign * r.wrapping_mul(up_right))
+                l.wrapping_mul(up_left).wrapping_add(r.wrapping_mul(up_right))
             })
         }
         Multiply if exact => binary::<D, D, D>(&left.values, &right.values, rows, &data_type, |l, r| l.wrapping_mul(r)),

@@ -293,3 +293,45 @@ fn every_code_has_both_languages() {
         assert_eq!(holes(&code.en), holes(&code.zh), "{}", code.code);
     }
 }
+
+#[test]
+fn a_character_set_is_asked_for_only_where_there_is_a_text() {
+    let texts = column("STRING", &[Some("中"), None, Some("a")]);
+    let sets = column("STRING", &[Some("GBK"), Some("no such"), Some("UTF-16LE")]);
+    assert_eq!(call("ENCODE", &[texts.clone(), sets], 3).unwrap(), ["x'd6d0'", "NULL", "x'6100'"]);
+    let sets = column("STRING", &[Some("GBK"), Some("GBK"), Some("no such")]);
+    assert_eq!(call("ENCODE", &[texts, sets], 3).unwrap_err().code(), "HW-T015");
+}
+
+#[test]
+fn a_null_where_the_type_has_not_null_is_an_error_of_the_data() {
+    let (array, _) = column("INT", &[Some("1"), None]);
+    let broken = (array, sql("INT NOT NULL"));
+    let name = column("STRING NOT NULL", &[Some("a"), Some("b")]);
+    assert_eq!(call("ROW", &[broken.clone(), name.clone()], 2).unwrap_err().code(), "HW-T018");
+    assert_eq!(call("ARRAY", std::slice::from_ref(&broken), 2).unwrap_err().code(), "HW-T018");
+    assert_eq!(call("MAP", &[name.clone(), broken], 2).unwrap_err().code(), "HW-T018");
+    let fine = column("INT", &[Some("1"), None]);
+    assert_eq!(call("ROW", &[fine, name], 2).unwrap(), ["(1, a)", "(NULL, b)"]);
+}
+
+#[test]
+fn rows_are_equal_field_by_field() {
+    let row = |values: &[Option<&str>]| {
+        let (array, t) = column("INT", values);
+        let result = LogicalType::Row(vec![("a".into(), t.clone())]).not_null();
+        let function = scalar("ROW").unwrap();
+        (function.evaluate(&[array], &[t], &result, 3, &context()).unwrap(), result)
+    };
+    let (left, right) = (row(&[Some("1"), Some("1"), None]), row(&[Some("1"), Some("2"), None]));
+    assert_eq!(call("=", &[left.clone(), right.clone()], 3).unwrap(), ["TRUE", "FALSE", "NULL"]);
+    assert_eq!(call("<>", &[left, right], 3).unwrap(), ["FALSE", "TRUE", "FALSE"]);
+}
+
+#[test]
+fn a_time_of_day_is_rounded_up_to_midnight() {
+    let time = column("TIME(0)", &[Some("23:44:31"), Some("12:00:00")]);
+    let to = |unit| call("CEIL", &[time.clone(), column("STRING NOT NULL", &[Some(unit)])], 2).unwrap();
+    assert_eq!(to("HOUR"), ["00:00:00", "12:00:00"]);
+    assert_eq!(to("YEAR"), ["00:00:00", "00:00:00"]);
+}

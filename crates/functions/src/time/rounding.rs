@@ -10,6 +10,8 @@ use base::text::{civil_from_days, days_from_civil, local_to_instant_ms};
 use base::{Error, Result, SqlType};
 use std::sync::Arc;
 
+const DAY_MS: i64 = 86_400_000;
+
 /// A unit of time, longest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -69,7 +71,7 @@ impl Unit {
     pub fn ms(self) -> Option<i64> {
         Some(match self {
             Unit::Week => 604_800_000,
-            Unit::Day => 86_400_000,
+            Unit::Day => DAY_MS,
             Unit::Hour => 3_600_000,
             Unit::Minute => 60_000,
             Unit::Second => 1_000,
@@ -115,7 +117,7 @@ fn round(value: i64, per_day: i64, unit: Unit, up: bool) -> i64 {
     if !is_date_unit {
         let Some(ms) = unit.ms() else { return value };
         // A unit shorter than the stored one changes nothing.
-        let step = (i128::from(ms) * i128::from(per_day) / 86_400_000) as i64;
+        let step = (i128::from(ms) * i128::from(per_day) / i128::from(DAY_MS)) as i64;
         if step <= 1 {
             return value;
         }
@@ -145,7 +147,7 @@ pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
     macro_rules! rounded {
         ($type:ty, $unit:expr) => {{
             let array = array.as_primitive::<$type>();
-            let per_ms = (per_day / 86_400_000).max(1);
+            let per_ms = (per_day / DAY_MS).max(1);
             let out: PrimitiveArray<$type> = array.unary(|value| {
                 let value = round(local(value, $unit, zone), per_day, unit, up);
                 let Some(zone) = zone else { return value };
@@ -162,11 +164,12 @@ pub(crate) fn evaluate(call: &Call) -> Result<ArrayRef> {
                 .as_primitive::<Date32Type>()
                 .unary::<_, Date32Type>(|days| round(i64::from(days), 1, unit, up) as i32),
         )),
-        DataType::Time32(_) => Ok(Arc::new(
-            array
-                .as_primitive::<Time32MillisecondType>()
-                .unary::<_, Time32MillisecondType>(|ms| round(i64::from(ms), 86_400_000, unit, up) as i32),
-        )),
+        // After the last moment of a day comes its midnight.
+        DataType::Time32(_) => {
+            Ok(Arc::new(array.as_primitive::<Time32MillisecondType>().unary::<_, Time32MillisecondType>(|ms| {
+                (round(i64::from(ms), DAY_MS, unit, up).rem_euclid(DAY_MS)) as i32
+            })))
+        }
         DataType::Timestamp(TimeUnit::Microsecond, _) => rounded!(TimestampMicrosecondType, TimeUnit::Microsecond),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => rounded!(TimestampNanosecondType, TimeUnit::Nanosecond),
         DataType::Timestamp(TimeUnit::Millisecond, _) => rounded!(TimestampMillisecondType, TimeUnit::Millisecond),

@@ -1,6 +1,6 @@
 //! Batch mode: final results, printed and written once.
 
-use crate::program::Program;
+use crate::program::{Program, rows};
 
 const ORDERS: &str = "{\"id\":1,\"region\":\"north\",\"amount\":10}\n{\"id\":2,\"region\":\"south\",\"amount\":5}\n\
     {\"id\":3,\"region\":\"north\",\"amount\":7}\n{\"id\":4,\"region\":null,\"amount\":1}\n";
@@ -113,5 +113,20 @@ fn what_fails_names_the_value_and_leaves_nothing() {
         INSERT INTO s SELECT 10 / (amount - 5) FROM orders;"
     );
     program.run_script(&sql).exits(1).says(&["zero"]);
+    assert!(program.lines_below("out").is_empty());
+}
+
+#[test]
+fn a_query_that_is_stopped_writes_nothing() {
+    let program = Program::new();
+    let sql = "SET 'execution.runtime-mode' = 'batch';
+        CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '1000000', 'rows-per-second' = '50');
+        CREATE TABLE s (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');
+        INSERT INTO s SELECT id FROM g;";
+    program.write("script.sql", sql);
+    let mut running = program.start(&["run", "script.sql"]);
+    running.wait_until("rows are read", |job| rows(job, "source", "rows_in") > 0);
+    running.signal("INT");
+    running.end().exits(1).says(&["HW-R062"]);
     assert!(program.lines_below("out").is_empty());
 }

@@ -1,12 +1,12 @@
 //! The step after `SqlToRel`: literals in the place of their markers, common types, group windows as window tables.
 
-use super::coerce::{as_condition, coerce_expression, coerce_union, sql_type_of};
+use super::coerce::{as_condition, cast_to, coerce_expression, coerce_union, common_sql_type, sql_type_of};
 use super::grouping;
 use super::markers::{WindowPart, as_window_marker};
 use super::set_operations;
 use super::unnest;
 use super::windows::{check_multiple, interval_ms, plain_sql};
-use crate::bridge::{aggregate_udf, external, flink_aggregate};
+use crate::bridge::{aggregate_udf, external, flink_aggregate, scalar_udf};
 use crate::codes;
 use crate::literal::as_literal;
 use crate::nodes::{WINDOW_COLUMNS, WindowTableNode};
@@ -14,9 +14,9 @@ use base::Error;
 use base::function::FunctionContext;
 use base::plan::WindowKind;
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion_common::{Column, DFSchema, Result};
+use datafusion_common::{Column, DFSchema, JoinConstraint, JoinType, Result};
 use datafusion_expr::expr_rewriter::NamePreserver;
-use datafusion_expr::logical_plan::{Aggregate, LogicalPlan, Projection};
+use datafusion_expr::logical_plan::{Aggregate, Join, LogicalPlan, Projection};
 use datafusion_expr::utils::merge_schema;
 use datafusion_expr::{Expr, WindowFunctionDefinition};
 use std::sync::Arc;
@@ -87,8 +87,37 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
             LogicalPlan::Aggregate(aggregate) => group_window(aggregate),
             other => Ok(other),
         },
+        LogicalPlan::Join(join) if join.join_constraint == JoinConstraint::Using => merge_columns(join, functions),
         LogicalPlan::Join(join) => unnest::correlate(join),
         other => Ok(other),
+    }
+}
+
+/// A column of USING or NATURAL is the value of the side that has one, in the common type of both. It has the name of the
+/// left one.
+fn merge_columns(join: Join, functions: &FunctionContext) -> Result<LogicalPlan> {
+    let has_left = matches!(join.join_type, JoinType::Inner | JoinType::Left);
+    let mut columns: Vec<Expr> = join.schema.columns().into_iter().map(Expr::Column).collect();
+    let mut merges = false;
+    for (left, right) in &join.on {
+        let (Expr::Column(left), Expr::Column(_)) = (left, right) else { continue };
+        let types = [sql_type_of(&Expr::Column(left.clone()), &join.schema)?, sql_type_of(right, &join.schema)?];
+        if has_left && types[0].logical == types[1].logical {
+            continue;
+        }
+        let common = common_sql_type(&types, &format!("column {} of USING", left.name)).map_err(external)?;
+        let sides = [Expr::Column(left.clone()), right.clone()];
+        let sides = sides.into_iter().zip(&types).map(|(side, from)| cast_to(side, from, &common, functions));
+        let coalesce = functions::scalar("COALESCE").ok_or_else(|| external(Error::internal("no COALESCE")))?;
+        let value = scalar_udf(coalesce, functions).call(sides.collect::<Result<Vec<_>>>()?);
+        let place = join.schema.index_of_column(left)?;
+        columns[place] = value.alias_qualified(left.relation.clone(), left.name.clone());
+        merges = true;
+    }
+    let join = LogicalPlan::Join(join);
+    match merges {
+        true => Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(join))?)),
+        false => Ok(join),
     }
 }
 
@@ -112,8 +141,8 @@ fn has_groups(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Aggregates without FILTER of arguments that are NOT NULL are NOT NULL in a group, and in a window, which has at least the
-/// current row.
+/// Aggregates without FILTER of arguments that are NOT NULL are NOT NULL in a group, and in a window without a lower bound: of
+/// another one Flink does not know that it has the current row.
 fn type_in_groups(expr: Expr) -> Result<Expr> {
     let typed = expr.transform_up(|expr| match expr {
         Expr::AggregateFunction(mut call) if call.params.filter.is_none() => {
@@ -125,6 +154,7 @@ fn type_in_groups(expr: Expr) -> Result<Expr> {
         }
         Expr::WindowFunction(mut call) => {
             if let WindowFunctionDefinition::AggregateUDF(function) = &call.fun
+                && call.params.window_frame.start_bound.is_unbounded()
                 && let Some(function) = flink_aggregate(function)
             {
                 call.fun = WindowFunctionDefinition::AggregateUDF(aggregate_udf(functions::grouped(function.clone())));

@@ -78,7 +78,9 @@ pub fn coerce_expression(expr: Expr, schema: &DFSchema, functions: &FunctionCont
     let truth = |operand: Box<Expr>| condition(operand, "IS TRUE");
     expr.transform_up(|expr| match expr {
         Expr::ScalarFunction(call) if call.name() == "TYPEOF" => type_text(&call, schema, functions),
-        Expr::ScalarFunction(call) if LITERALS_MATTER.contains(&call.name()) => typed_by_literals(call, schema, functions),
+        Expr::ScalarFunction(call) if LITERALS_MATTER.contains(&call.name()) => {
+            typed_by_literals(call, schema, functions)
+        }
         Expr::ScalarFunction(call) => Ok(exact_through_float(call)),
         Expr::Case(case) => coerce_case(case, schema, functions),
         Expr::InList(list) => coerce_in(list, schema, functions),
@@ -257,7 +259,11 @@ pub fn coerce_union(union: Union, functions: &FunctionContext) -> Result<Logical
 }
 
 /// A plan whose columns have these types.
-pub fn cast_columns(input: Arc<LogicalPlan>, targets: &[SqlType], functions: &FunctionContext) -> Result<Arc<LogicalPlan>> {
+pub fn cast_columns(
+    input: Arc<LogicalPlan>,
+    targets: &[SqlType],
+    functions: &FunctionContext,
+) -> Result<Arc<LogicalPlan>> {
     let schema = input.schema().clone();
     let mut changed = false;
     let mut columns = Vec::with_capacity(targets.len());

@@ -312,8 +312,11 @@ fn with_group_columns(aggregate: &Aggregate, groups: &[&Expr]) -> Result<(Logica
             Expr::Column(column) => column.name.clone(),
             other => other.schema_name().to_string(),
         };
-        if columns.iter().any(|known| known.name == name) {
-            name = format!("{name}{place}");
+        let is_taken = |(qualifier, field): (Option<&TableReference>, &FieldRef)| {
+            qualifier.is_none() && *field.name() == name
+        };
+        if columns.iter().any(|known| known.name == name) || schema.iter().any(is_taken) {
+            name = format!("{name}${place}");
         }
         projection.push((*group).clone().alias_qualified(Some(QUALIFIER), &name));
         columns.push(Column::new(Some(QUALIFIER), name));

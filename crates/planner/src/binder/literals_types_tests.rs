@@ -60,6 +60,14 @@ fn expressions_have_the_types_of_flink() {
         ("CAST(1 AS DEC(5, 1))", "DECIMAL(5, 1) NOT NULL"),
         ("TRY_CAST('1' AS INT)", "INT"),
         ("CAST(5 AS INTERVAL DAY)", "INTERVAL SECOND(3) NOT NULL"),
+        ("ROUND(price, 1)", "DECIMAL(10, 1)"),
+        ("ROUND(price, CAST(1 AS INT))", "DECIMAL(10, 1)"),
+        ("ROUND(price, 2 - 1)", "DECIMAL(10, 2)"),
+        ("TO_TIMESTAMP_LTZ(v, 6)", "TIMESTAMP_LTZ(6)"),
+        ("TO_TIMESTAMP_LTZ(v, 3 + 3)", "TIMESTAMP_LTZ(3)"),
+        ("TO_TIMESTAMP_LTZ(k, 'yyyy', UPPER('nowhere'))", "TIMESTAMP_LTZ(3)"),
+        ("MAP[1, NULL]", "MAP<INT NOT NULL, INT> NOT NULL"),
+        ("UNKNOWN", "BOOLEAN"),
     ] {
         let sql = format!("SELECT {expression} FROM orders");
         assert_eq!(type_of(&session, &sql).unwrap_or_else(|error| panic!("{sql}: {error}")), expected, "{sql}");
@@ -91,4 +99,21 @@ fn what_must_be_constant_is_checked() {
         assert_eq!(type_of(&session, sql).unwrap_err().code(), "HW-T010", "{sql}");
     }
     assert!(type_of(&session, "SELECT LISTAGG(k, 'a' || 'b') FROM orders").is_ok());
+}
+
+#[test]
+fn what_a_literal_cannot_mean_is_refused() {
+    for expression in [
+        "TO_TIMESTAMP_LTZ(k, 'yyyy', 'nowhere')",
+        "TO_TIMESTAMP_LTZ(k, 'no pattern', 'UTC')",
+        "CAST(INTERVAL '1' DAY AS BIGINT)",
+        "INTERVAL '1.5' DAY",
+        "COALESCE(NULL, NULL)",
+        "ARRAY[NULL]",
+        "MAP['a', 1, 'b', NULL]",
+        "ROW()",
+    ] {
+        let sql = format!("SELECT {expression} FROM orders");
+        assert!(type_of(&orders(), &sql).is_err(), "{sql}");
+    }
 }

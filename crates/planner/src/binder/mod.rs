@@ -15,6 +15,7 @@ mod markers;
 pub mod names;
 mod nulls;
 mod optimize;
+mod order;
 mod over;
 pub mod over_codes;
 pub mod positions;

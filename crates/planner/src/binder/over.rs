@@ -172,8 +172,8 @@ fn part_span(part: &syntax::ast::ObjectNamePart) -> syntax::Span {
     part.as_ident().map_or_else(syntax::Span::empty, |ident| ident.span)
 }
 
-/// Gives the bounds of a frame, whose literals have become markers, the form that `SqlToRel` reads: a number, or an interval
-/// in milliseconds.
+/// Gives the bounds of a frame, whose literals have become markers, the form that `SqlToRel` reads: a number, or an
+/// interval in milliseconds.
 ///
 /// # Errors
 /// A bound that is no constant of the right kind.

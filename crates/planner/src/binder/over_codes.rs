@@ -113,7 +113,8 @@ pub const MISPLACED_WINDOW: ErrorCode = user(
     Text {
         what: "{function}(...) OVER cannot stand in {clause}",
         why: "windows are computed after {clause}",
-        fix: "compute it in an inner query and filter outside: SELECT * FROM (SELECT *, {function}(...) OVER (...) AS x FROM t) WHERE x ...",
+        fix: "compute it in an inner query and filter outside: SELECT * FROM (SELECT *, {function}(...) OVER \
+              (...) AS x FROM t) WHERE x ...",
     },
     Text {
         what: "{function}(...) OVER 不能出现在 {clause} 中",
@@ -128,12 +129,14 @@ pub const FRAME_BOUND: ErrorCode = user(
     Text {
         what: "{bound} is no bound of {units}",
         why: "ROWS counts rows; RANGE over a time takes an interval of days to seconds",
-        fix: "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND CURRENT ROW",
+        fix: "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING \
+              AND CURRENT ROW",
     },
     Text {
         what: "{bound} 不能作为 {units} 的边界",
         why: "ROWS 按行数计；时间上的 RANGE 用天到秒的时间间隔",
-        fix: "请写 ROWS BETWEEN 9 PRECEDING AND CURRENT ROW，或 RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND CURRENT ROW",
+        fix: "请写 ROWS BETWEEN 9 PRECEDING AND CURRENT ROW，或 RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND \
+              CURRENT ROW",
     },
 );
 

@@ -8,6 +8,7 @@ use super::hints;
 use super::literals;
 use super::names::nested_aggregate;
 use super::nulls;
+use super::order;
 use super::over;
 use super::positions::{Places, Positions, locate};
 use super::select;
@@ -27,7 +28,8 @@ use std::sync::Arc;
 use syntax::Span;
 use syntax::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, Spanned, Subscript, TableFactor, TableVersion,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, SetExpr, Spanned, Subscript, TableAliasColumnDef,
+    TableFactor, TableVersion, TableWithJoins,
     UnaryOperator, Value, VisitMut, VisitorMut,
 };
 
@@ -386,7 +388,7 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
         let span = query.span();
         if std::mem::replace(&mut self.inside_query, true) {
-            select::drop_needless_order(query);
+            order::drop_needless(query);
         }
         let result = select::query(self, query);
         self.check(result, span)
@@ -567,6 +569,9 @@ fn form(expr: Expr) -> Result<Expr> {
             call("OVERLAPS", periods)
         }
         Expr::Array(array) => call("ARRAY", array.elem),
+        Expr::InSubquery { expr, subquery, negated } if matches!(expr.as_ref(), Expr::Tuple(_)) => {
+            row_in(*expr, subquery, negated)?
+        }
         Expr::Tuple(elements) => call("ROW", elements),
         other @ (Expr::Subquery(_)
         | Expr::InSubquery { .. }
@@ -588,6 +593,31 @@ fn form(expr: Expr) -> Result<Expr> {
         | Expr::IsNotUnknown(_)) => other,
         other => return Err(Error::unsupported(format!("the expression {other}"))),
     })
+}
+
+/// `(a, b) IN (SELECT x, y ...)`: there is a row with equal columns.
+fn row_in(row: Expr, subquery: Box<Query>, negated: bool) -> Result<Expr> {
+    let Expr::Tuple(elements) = row else { return Err(Error::internal("not a row")) };
+    if negated {
+        return Err(Error::unsupported("NOT IN (SELECT ...) of several columns: NOT EXISTS"));
+    }
+    let name = |index: usize| Ident::with_quote('`', format!("$in{index}"));
+    let alias = Ident::with_quote('`', "$in");
+    let template = syntax::parse_statement("SELECT 1 FROM (SELECT 1) AS `$in` (`$in0`)").map_err(Error::internal)?;
+    let syntax::Statement::Query(mut query) = template else { return Err(Error::internal("the template is no query")) };
+    if let SetExpr::Select(select) = query.body.as_mut()
+        && let Some(TableWithJoins { relation: TableFactor::Derived { subquery: derived, alias: Some(names), .. }, .. }) =
+            select.from.first_mut()
+    {
+        *derived = subquery;
+        let column = |index| TableAliasColumnDef::from_name(name(index).value);
+        names.columns = (0..elements.len()).map(column).collect();
+        let equals = elements.into_iter().enumerate().map(|(index, element)| {
+            binary(element, BinaryOperator::Eq, Expr::CompoundIdentifier(vec![alias.clone(), name(index)]))
+        });
+        select.selection = equals.reduce(|all, one| binary(all, BinaryOperator::And, one));
+    }
+    Ok(Expr::Exists { subquery: query, negated: false })
 }
 
 fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {

@@ -4,6 +4,7 @@ use super::grouping;
 use super::hints;
 use super::markers::group_window_markers;
 use super::names::misplaced_aggregate;
+use super::order;
 use super::over;
 use super::positions::locate;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, Rewriter, VALUES_MARKER, call, function_name};
@@ -30,14 +31,8 @@ pub fn query(rewriter: &mut Rewriter<'_>, query: &mut Query) -> Result<()> {
     for table in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
         name_inside(&mut table.alias, &mut table.query)?;
     }
-    body(rewriter, &mut query.body)
-}
-
-/// Takes the order out of a subquery that gives all its rows: a table has no order. Flink does the same, except in a view.
-pub fn drop_needless_order(query: &mut Query) {
-    if query.limit_clause.is_none() && query.fetch.is_none() {
-        query.order_by = None;
-    }
+    body(rewriter, &mut query.body)?;
+    order::normalize(rewriter, query)
 }
 
 /// `WITH t(a, b) AS (query)` as `WITH t AS (SELECT * FROM (query) AS t(a, b))`: DataFusion would read the names as expressions.

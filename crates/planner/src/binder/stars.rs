@@ -10,15 +10,19 @@ use syntax::ast::{
     VisitMut, Visitor, VisitorMut,
 };
 
-/// Puts the fields of rows in the place of `r.*`.
+/// Puts the fields of rows in the place of `r.*`, and columns in the place of stars over joins.
 pub fn expand(binder: &Binder<'_>, query: &mut Query) {
     let mut search = Search::default();
     let _ = Visit::visit(&*query, &mut search);
-    if search.stars.is_subset(&search.relations) {
+    // The columns of several relations can have the same name: as columns of their own they get Flink's names.
+    if !search.joined && search.stars.is_subset(&search.relations) {
         return;
     }
-    let found = Findings { columns: Default::default(), ..names::walk(binder, query) };
-    if !found.stars.is_empty() {
+    let mut found = names::walk(binder, query);
+    if !search.joined {
+        found.columns.clear();
+    }
+    if !found.stars.is_empty() || !found.columns.is_empty() {
         let _ = VisitMut::visit(query, &mut Expansion { found });
     }
 }
@@ -36,6 +40,8 @@ pub fn columns(binder: &Binder<'_>, query: &Query) -> Query {
 struct Search {
     stars: BTreeSet<String>,
     relations: BTreeSet<String>,
+    /// Whether there is a star over several relations.
+    joined: bool,
 }
 
 impl Visitor for Search {
@@ -69,6 +75,9 @@ impl Search {
         match body {
             SetExpr::Select(select) => {
                 self.stars.extend(select.projection.iter().filter_map(star).filter_map(last_part));
+                let joins = select.from.len() > 1 || select.from.iter().any(|from| !from.joins.is_empty());
+                let is_star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_)) || star(item).is_some();
+                self.joined |= joins && select.projection.iter().any(is_star);
             }
             SetExpr::SetOperation { left, right, .. } => {
                 self.body(left);

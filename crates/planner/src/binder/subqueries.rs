@@ -13,7 +13,7 @@ use datafusion_common::{Column, DFSchema, ExprSchema, JoinType, Result, ScalarVa
 use datafusion_expr::expr::{BinaryExpr, Case, InSubquery, SetComparison, SetQuantifier};
 use datafusion_expr::expr_rewriter::{NamePreserver, replace_col};
 use datafusion_expr::logical_plan::{Filter, Join, Projection, Subquery};
-use datafusion_expr::utils::{conjunction, split_conjunction, split_conjunction_owned};
+use datafusion_expr::utils::{conjunction, disjunction, split_conjunction, split_conjunction_owned};
 use datafusion_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
 use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
 use std::collections::BTreeSet;
@@ -147,7 +147,11 @@ impl Unnester {
                 Expr::Not(inner) => is_semi(inner),
                 other => is_semi(other) || !has_subquery(other),
             };
-            conditions.push(if stays { condition } else { self.embed(&mut input, condition)? });
+            conditions.push(match condition {
+                condition if stays => condition,
+                Expr::SetComparison(comparison) if is_one_value(&comparison) => self.any(&mut input, comparison)?,
+                condition => self.embed(&mut input, condition)?,
+            });
         }
         let is_wider = input.schema().fields().len() > columns.len();
         let mut plan = input;
@@ -306,29 +310,26 @@ impl Unnester {
         Ok(case(unknown, truth(false)))
     }
 
-    /// `x > ALL (...)` and the like, by the smallest or largest value.
+    /// `x > ALL (...)` and the like, by the smallest or largest value, or both.
     fn set_comparison(&mut self, input: &mut LogicalPlan, comparison: SetComparison) -> Result<Expr> {
         let is_all = matches!(comparison.quantifier, SetQuantifier::All);
-        let extreme = match (comparison.op, is_all) {
-            (Operator::Gt | Operator::GtEq, true) | (Operator::Lt | Operator::LtEq, false) => "MAX",
-            (Operator::Lt | Operator::LtEq, true) | (Operator::Gt | Operator::GtEq, false) => "MIN",
-            _ => return Err(unsupported("= ALL and <> ANY of a subquery")),
-        };
         let operand = self.embed(input, *comparison.expr)?;
         let pulled = self.grouping(&comparison.subquery.subquery)?;
         let selected = || vec![Expr::Column(pulled.selected.clone())];
-        let calls = vec![
-            count_rows()?.alias(ROWS),
-            aggregate("COUNT", selected())?.alias(VALUES),
-            aggregate(extreme, selected())?.alias(EXTREME),
-        ];
+        let extremes = extremes(comparison.op, is_all);
+        let mut calls = vec![count_rows()?.alias(ROWS), aggregate("COUNT", selected())?.alias(VALUES)];
+        for &extreme in extremes {
+            calls.push(aggregate(extreme, selected())?.alias(extreme));
+        }
         let alias = self.left_join(input, aggregates(&pulled, calls)?, &pulled, None)?;
         let (rows, values) = (column(&alias, ROWS), column(&alias, VALUES));
-        let compared = Expr::BinaryExpr(BinaryExpr::new(
-            Box::new(operand.clone()),
-            comparison.op,
-            Box::new(column(&alias, EXTREME)),
-        ));
+        let compare = |extreme: &&'static str| {
+            let other = Box::new(column(&alias, extreme));
+            Expr::BinaryExpr(BinaryExpr::new(Box::new(operand.clone()), comparison.op, other))
+        };
+        let all = extremes.iter().map(compare);
+        let compared = if is_all { conjunction(all) } else { disjunction(all) };
+        let compared = compared.ok_or_else(|| external(Error::internal("no comparison")))?;
         let decided = if is_all { compared.is_false() } else { compared.is_true() };
         let branches = vec![
             (rows.clone().gt(count_literal(0)).is_not_true(), truth(is_all)),
@@ -338,13 +339,33 @@ impl Unnester {
         Ok(case(branches, truth(is_all)))
     }
 
+    /// `x > ANY (...)` that must be true: nothing but a comparison with one value.
+    fn any(&mut self, input: &mut LogicalPlan, comparison: SetComparison) -> Result<Expr> {
+        let pulled = self.grouping(&comparison.subquery.subquery)?;
+        let operand = self.embed(input, *comparison.expr)?;
+        let [extreme] = extremes(comparison.op, false) else {
+            return Err(external(Error::internal("not one value")));
+        };
+        let call = aggregate(extreme, vec![Expr::Column(pulled.selected.clone())])?.alias(*extreme);
+        let alias = self.left_join(input, aggregates(&pulled, vec![call])?, &pulled, None)?;
+        let other = Box::new(column(&alias, extreme));
+        Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(operand), comparison.op, other)))
+    }
+
     /// A subquery whose conditions are equalities, so that its rows can be grouped by their columns.
     fn grouping(&mut self, subquery: &LogicalPlan) -> Result<Pulled> {
         let pulled = self.pull_up(subquery)?;
         let own = |expr: &Expr| expr.column_refs().iter().any(|column| pulled.correlated.contains(column));
         let is_equality = |filter: &Expr| match filter {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-                let is_own = |expr: &Expr| matches!(expr, Expr::Column(column) if pulled.correlated.contains(column));
+                // Different values stay different: a row has one partner in a group at most.
+                let is_own = |expr: &Expr| match expr {
+                    Expr::Column(column) => pulled.correlated.contains(column),
+                    Expr::Cast(cast) if cast.data_type.is_integer() || cast.data_type.is_decimal() => {
+                        matches!(cast.expr.as_ref(), Expr::Column(column) if pulled.correlated.contains(column))
+                    }
+                    _ => false,
+                };
                 (is_own(left) && !own(right)) || (is_own(right) && !own(left))
             }
             _ => false,
@@ -362,7 +383,15 @@ impl Unnester {
 const PRESENT: &str = "$present";
 const ROWS: &str = "$rows";
 const VALUES: &str = "$values";
-const EXTREME: &str = "$extreme";
+
+/// The values that decide a comparison with all or any of many.
+fn extremes(operator: Operator, is_all: bool) -> &'static [&'static str] {
+    match (operator, is_all) {
+        (Operator::Gt | Operator::GtEq, true) | (Operator::Lt | Operator::LtEq, false) => &["MAX"],
+        (Operator::Lt | Operator::LtEq, true) | (Operator::Gt | Operator::GtEq, false) => &["MIN"],
+        _ => &["MIN", "MAX"],
+    }
+}
 
 fn column(alias: &str, name: &str) -> Expr {
     Expr::Column(Column::new(Some(alias), name))
@@ -420,6 +449,11 @@ fn as_in(expr: Expr) -> Expr {
         }
         other => other,
     }
+}
+
+/// ANY that one value decides.
+fn is_one_value(comparison: &SetComparison) -> bool {
+    matches!(comparison.quantifier, SetQuantifier::Any) && extremes(comparison.op, false).len() == 1
 }
 
 /// What becomes a semi or anti join.

@@ -53,12 +53,14 @@ pub fn plan(written: Written, context: &mut dyn RelationPlannerContext) -> Resul
     let [collection] = <[ast::Expr; 1]>::try_from(written.collections)
         .map_err(|_| external(Error::unsupported("UNNEST of several collections")))?;
     let empty = DFSchema::empty();
+    // Its columns may have the names of columns beside it.
+    let qualifier = TableReference::bare(format!("UNNEST({collection})"));
     let collection = context.sql_to_expr(collection, &empty)?;
     let mut columns = element_columns(&sql_type_of(&collection, &empty)?).map_err(external)?;
     if written.with_ordinality {
         columns.push((ORDINALITY.into(), LogicalType::Int.not_null()));
     }
-    let elements = columns.iter().map(|(name, sql_type)| (None, typed_field(name, sql_type))).collect();
+    let elements = columns.iter().map(|(name, sql_type)| (Some(qualifier.clone()), typed_field(name, sql_type))).collect();
     let input = LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema: Arc::new(empty) });
     let plan = UnnestNode::try_new(Arc::new(input), collection, elements, written.with_ordinality)?.into_plan();
     // The name of a table with one column of plain values is the name of the column.

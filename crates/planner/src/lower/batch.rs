@@ -1,6 +1,8 @@
 //! Batch jobs: the result of every query, run by the batch engine, is a bounded source before its sink.
 
 use super::builder::{Builder, Draft, Identity, Relation, short_hash};
+use super::scan::table_name;
+use super::sink::RESULT_NAME;
 use super::{LowerContext, SinkQuery, SinkTarget, finish};
 use crate::batch::{self, BatchEngine, PreparedBatch};
 use base::connector::SinkInput;
@@ -26,7 +28,7 @@ pub fn plan_batch(
     let mut sinks = Vec::with_capacity(queries.len());
     let mut prepared = Vec::with_capacity(queries.len());
     for query in queries {
-        let one = engine.prepare(batch::query(&query.logical, key(&query.sink), context)?)?;
+        let one = engine.prepare(batch::query(&query.logical, sink(&query.sink), context)?)?;
         sinks.push(builder.batch_sink(query, &one)?);
         prepared.push(one);
     }
@@ -34,15 +36,17 @@ pub fn plan_batch(
     Ok((plan, prepared, warnings))
 }
 
-/// The columns of a query by which its sink keeps the last row.
-fn key(sink: &SinkTarget) -> Vec<usize> {
-    let SinkTarget::Table(table) = sink else { return Vec::new() };
+/// The name of a sink, and the columns of its query by which it keeps the last row.
+fn sink(sink: &SinkTarget) -> (String, Vec<usize>) {
+    let SinkTarget::Table(table) = sink else { return (RESULT_NAME.into(), Vec::new()) };
+    let name = table_name(&table.definition.path);
     let upserts = table.description.sink.as_ref().is_some_and(|sink| sink.input == SinkInput::Upsert);
     if !upserts {
-        return Vec::new();
+        return (name, Vec::new());
     }
     let persisted = table.persisted();
-    table.primary_key().iter().filter_map(|key| persisted.iter().position(|column| column == key)).collect()
+    let place = |key: &usize| persisted.iter().position(|column| column == key);
+    (name, table.primary_key().iter().filter_map(place).collect())
 }
 
 impl Builder<'_> {

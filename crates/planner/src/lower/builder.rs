@@ -12,8 +12,8 @@ use base::plan::{
     Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Rank, Values, Window, WindowKind, WindowProperty, WindowTable,
 };
 use base::{Error, Expression, Field, LogicalType, Result, RowType};
-use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What a node is beyond its place in the plan: texts that stay equal as long as the meaning does.
@@ -92,6 +92,8 @@ pub struct Builder<'a> {
     pub warnings: Vec<Error>,
     /// Numbers the calls of random functions.
     pub random_calls: Cell<usize>,
+    /// Tables whose STATE_TTL hints have been applied.
+    pub hinted: RefCell<BTreeSet<String>>,
     made: HashMap<String, NodeId>,
 }
 
@@ -121,6 +123,7 @@ impl<'a> Builder<'a> {
             operations: Vec::new(),
             warnings: Vec::new(),
             random_calls: Cell::new(0),
+            hinted: RefCell::default(),
             made: HashMap::new(),
         }
     }

@@ -272,6 +272,16 @@ impl Builder<'_> {
         RowType::new(fields.into_iter().zip(names).map(|(field, name)| Field { name: name.clone(), ..field }).collect())
     }
 
+    /// Hints that no operator has read.
+    pub fn warn_of_hints(&mut self) {
+        for hint in self.context.config.hints.iter().filter(|hint| hint.name == STATE_TTL) {
+            let hinted = self.hinted.borrow();
+            if !hint.options.iter().all(|(table, _)| hinted.contains(table)) {
+                self.warnings.push(Error::new(&crate::codes::OPTION_HINT, &[("hint", &hint)]));
+            }
+        }
+    }
+
     /// How long rows of a side are kept: a hint for one of its names, or the job's TTL.
     fn side_ttl(&self, plan: &LogicalPlan) -> Option<Duration> {
         let mut names = Vec::new();
@@ -279,10 +289,9 @@ impl Builder<'_> {
         let hints = self.context.config.hints.iter().filter(|hint| hint.name == STATE_TTL);
         let mut options = hints.flat_map(|hint| &hint.options);
         let hinted = options.find(|(table, _)| names.iter().any(|name| name == table.rsplit('.').next().unwrap_or(table)));
-        match hinted.and_then(|(_, ttl)| base::options::parse_duration(ttl)) {
-            Some(ttl) => Some(ttl).filter(|ttl| !ttl.is_zero()),
-            None => self.context.config.state_ttl,
-        }
+        let Some((table, ttl)) = hinted else { return self.context.config.state_ttl };
+        self.hinted.borrow_mut().insert(table.clone());
+        base::options::parse_duration(ttl).filter(|ttl| !ttl.is_zero())
     }
 }
 

@@ -115,6 +115,7 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     for query in &queries {
         sinks.push(builder.sink(query)?);
     }
+    builder.warn_of_hints();
     finish(builder, sinks, context)
 }
 
@@ -153,6 +154,12 @@ pub use rank::order_text;
 
 #[cfg(test)]
 pub mod fixtures;
+#[cfg(test)]
+mod join_tests;
+#[cfg(test)]
+mod rank_tests;
+#[cfg(test)]
+mod sets_tests;
 #[cfg(test)]
 mod sql_tests;
 #[cfg(test)]

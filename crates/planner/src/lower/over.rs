@@ -8,11 +8,11 @@ use crate::changelog::updating_operator;
 use crate::expression::{self, Tree};
 use crate::window_functions::{WindowFunction as Ranked, flink_window};
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::{Int64Type, DataType};
+use arrow::datatypes::{DataType, Int64Type};
 use base::function::{AggregateFunction, AggregateOptions};
 use base::plan::{
-    AggregateCall, Distribution, Edge, Node, NodeId, NodeKind, Output, OverAggregate, OverCall, OverFrame, OverFunction,
-    OverTime, SortKey,
+    AggregateCall, Distribution, Edge, Node, NodeId, NodeKind, Output, OverAggregate, OverCall, OverFrame,
+    OverFunction, OverTime, SortKey,
 };
 use base::{ChangelogMode, Error, ErrorCode, Field, Result, RowType, SqlType, TimeAttribute};
 use datafusion_common::{DFSchema, ScalarValue};
@@ -64,7 +64,7 @@ impl Builder<'_> {
     /// Windows that Flink's streaming mode does not compute.
     pub fn over(&mut self, window: &Window) -> Result<Relation> {
         let calls = window.window_expr.iter().map(window_call).collect::<Result<Vec<_>>>()?;
-        if let LogicalPlan::Window(inner) = window.input.as_ref() {
+        if let Some(inner) = window_below(&window.input) {
             let inner = inner.window_expr.first().map(window_call).transpose()?;
             return Err(several(inner.or(calls.first().copied()), calls.first().copied()));
         }
@@ -94,7 +94,7 @@ impl Builder<'_> {
         }
         let results = planned.len();
         if is_updating {
-            planned.extend(counts(&computed, &mut reads, &own)?);
+            count_values(&computed, &mut planned, &mut reads, &own)?;
         }
         let before = self.project(input, reads.trees, reads.names)?;
         let node = self.node(before)?;
@@ -241,7 +241,11 @@ impl Builder<'_> {
                 digest,
             },
             // Rows come and go as those of the input do; those that are late are left out.
-            identity: Identity { rows: short_hash(&format!("over {window} {}", below.rows)), columns: identities, anchor },
+            identity: Identity {
+                rows: short_hash(&format!("over {window} {}", below.rows)),
+                columns: identities,
+                anchor,
+            },
         };
         self.push(draft, true)
     }
@@ -256,6 +260,18 @@ fn window_call(expr: &Expr) -> Result<&WindowFunction> {
         Expr::Alias(alias) => window_call(&alias.expr),
         Expr::WindowFunction(call) => Ok(call),
         other => Err(Error::internal(format!("{other} is no window function"))),
+    }
+}
+
+/// Another window of the same SELECT: those of an inner query have names, so that they stand behind a projection with
+/// aliases.
+fn window_below(plan: &LogicalPlan) -> Option<&Window> {
+    match plan {
+        LogicalPlan::Window(window) => Some(window),
+        LogicalPlan::Projection(projection) if projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_))) => {
+            window_below(&projection.input)
+        }
+        _ => None,
     }
 }
 
@@ -420,10 +436,9 @@ fn plan_call(call: &Computed, result: SqlType, retract: bool, reads: &mut Reads,
     Ok(OverCall { function, result, sql })
 }
 
-/// What Flink computes besides, where results are updated: a sum whose number of values changes is a change, although it
-/// stays the same.
-fn counts(computed: &[Computed], reads: &mut Reads, own: &[String]) -> Result<Vec<OverCall>> {
-    let mut planned: Vec<OverCall> = Vec::new();
+/// What Flink computes besides, where results are updated: a sum whose number of values changes is a change, although
+/// it stays the same.
+fn count_values(computed: &[Computed], planned: &mut Vec<OverCall>, reads: &mut Reads, own: &[String]) -> Result<()> {
     for call in computed {
         let Computed::Aggregate(function, arguments, filter, distinct) = call else { continue };
         let nullable = arguments.iter().any(|argument| argument.sql_type().nullable);
@@ -443,7 +458,7 @@ fn counts(computed: &[Computed], reads: &mut Reads, own: &[String]) -> Result<Ve
             }
         }
     }
-    Ok(planned)
+    Ok(())
 }
 
 /// A call as text over named columns.
@@ -462,3 +477,7 @@ fn call_text(call: &OverCall, names: &[String]) -> String {
         _ => call.sql.clone(),
     }
 }
+
+#[cfg(test)]
+#[path = "over_tests.rs"]
+mod tests;

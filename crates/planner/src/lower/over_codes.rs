@@ -43,8 +43,10 @@ pub const OVER_DESCENDING: ErrorCode = user(
     "HW-P612",
     Text {
         what: "{call} OVER (... ORDER BY {column} DESC) is not possible on a stream",
-        why: "a window ends at the current row, and in descending order all rows that are still to come would be before it",
-        fix: "order by {column} ascending; for the last rows of a group filter ROW_NUMBER() OVER (... ORDER BY {column} DESC) <= n",
+        why: "a window ends at the current row, and in descending order all rows that are still to come would \
+              be before it",
+        fix: "order by {column} ascending; for the last rows of a group filter ROW_NUMBER() OVER (... ORDER BY \
+              {column} DESC) <= n",
     },
     Text {
         what: "流上不能计算 {call} OVER (... ORDER BY {column} DESC)",
@@ -59,7 +61,8 @@ pub const OVER_FRAME: ErrorCode = user(
     Text {
         what: "{call} OVER (... {frame}) is not possible on a stream",
         why: "a window must begin at a PRECEDING row and end at CURRENT ROW: rows that follow have not come yet",
-        fix: "write ROWS BETWEEN n PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL '...' PRECEDING AND CURRENT ROW",
+        fix: "write ROWS BETWEEN n PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL '...' PRECEDING AND \
+              CURRENT ROW",
     },
     Text {
         what: "流上不能计算 {call} OVER (... {frame})",
@@ -119,7 +122,8 @@ pub const OVER_UPDATES: ErrorCode = user(
     Text {
         what: "{call} OVER (ORDER BY {column}) reads rows that are updated by {cause}",
         why: "a window over time gives every row once and for ever",
-        fix: "compute it before the update, or order by a column that is no time attribute: ORDER BY CAST({column} AS TIMESTAMP(6))",
+        fix: "compute it before the update, or order by a column that is no time attribute: ORDER BY \
+              CAST({column} AS TIMESTAMP(6))",
     },
     Text {
         what: "{call} OVER (ORDER BY {column}) 读取的行会被 {cause} 更新",

@@ -38,8 +38,7 @@ impl Builder<'_> {
         let Some((function, parameters)) = ranking(window) else { return Ok(None) };
         let input = self.lower(&window.input)?;
         let width = input.fields.len();
-        let name = window.schema.field(width).name().clone();
-        let number = Field::new(name, LogicalType::BigInt.not_null());
+        let number = Field::new(format!("{}()", function.name()), LogicalType::BigInt.not_null());
         // What stands between the window and the filter, over the columns of the window.
         let fields: Vec<Field> = input.fields.iter().cloned().chain([number.clone()]).collect();
         let mut shown = Relation { projection: columns(&fields), fields, ..input.clone() };
@@ -64,6 +63,7 @@ impl Builder<'_> {
         if end == RankEnd::Constant(0) {
             return Err(Error::new(&codes::RANK_END_ZERO, &[("column", &number.name)]));
         }
+        let input = self.with_key(input);
         let ordered = self.ordered(input, window.input.schema(), &parameters.partition_by, &parameters.order_by)?;
         Ok(Some(self.ranked(ordered, number, Range { end: Some(end), ..range }, shown, width)?))
     }
@@ -121,6 +121,23 @@ impl Builder<'_> {
         let fields = trees.iter().zip(names(&projection.schema)).map(field).collect();
         let projection = trees.iter().map(|tree| tree.over(&below.projection)).collect();
         Ok(Relation { projection, fields, ..below })
+    }
+
+    /// The rows of an aggregate with its keys, even if nobody above reads them: they tell which row an update replaces.
+    fn with_key(&self, mut input: Relation) -> Relation {
+        let plain = input.window.is_none() && input.rank.is_none() && input.conditions.is_empty();
+        if !plain || self.output(input.node).changelog.is_append_only() || !self.is_aggregate(input.node) {
+            return input;
+        }
+        let key = self.output(input.node).upsert_keys.first().cloned().unwrap_or_default();
+        for column in key {
+            if !input.projection.iter().any(|tree| tree.as_column() == Some(column)) {
+                let field = self.fields(input.node)[column].clone();
+                input.projection.push(Tree::Column { index: column, sql_type: field.sql_type.clone() });
+                input.fields.push(field);
+            }
+        }
+        input
     }
 
     /// The relation as a node that has the columns to order and partition by, those that are computed behind its own.
@@ -215,8 +232,7 @@ impl Builder<'_> {
         if output.changelog.is_append_only() {
             return RankStrategy::Append;
         }
-        let holds_partition =
-            |key: &&Vec<usize>| ordered.partition.iter().all(|column| key.contains(column));
+        let holds_partition = |key: &&Vec<usize>| ordered.partition.iter().all(|column| key.contains(column));
         let rises = |key: &&Vec<usize>| {
             !ordered.order.is_empty()
                 && ordered.order.iter().all(|sort| key.contains(&sort.column) || self.only_rises(ordered.node, sort))
@@ -269,8 +285,12 @@ impl Builder<'_> {
 
     /// Makes a pending ranking an operator.
     pub fn settle_rank(&mut self, relation: &mut Relation) -> Result<()> {
-        let Some(PendingRank { mut rank, field }) = relation.rank.take() else { return Ok(()) };
+        let Some(PendingRank { mut rank, mut field }) = relation.rank.take() else { return Ok(()) };
         let place = self.fields(relation.node).len();
+        // EXPLAIN calls the number as the query does.
+        if let Some(shown) = relation.projection.iter().position(|tree| tree.as_column() == Some(place)) {
+            field.name.clone_from(&relation.fields[shown].name);
+        }
         rank.with_rank =
             relation.conditions.iter().chain(&relation.projection).any(|tree| tree.columns().contains(&place));
         relation.node = self.rank_node(relation.node, rank, Some(field));
@@ -376,6 +396,7 @@ impl Builder<'_> {
         }
         let width = input.fields.len();
         let fields = input.fields.clone();
+        let input = self.with_key(input);
         let ordered = self.ordered(input, schema, &[], order)?;
         let rank = self.rank_of(&ordered, skip.saturating_add(1), RankEnd::Constant(skip.saturating_add(fetch)));
         let node = self.rank_node(ordered.node, rank, None);

@@ -121,6 +121,23 @@ pub const SORT_UPDATES: ErrorCode = ErrorCode {
     },
 };
 
+/// A number in ORDER BY that no column has.
+pub const ORDER_POSITION: ErrorCode = ErrorCode {
+    code: "HW-P547",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "ORDER BY {number} is no column of the query",
+        why: "a number in ORDER BY is the place of a column, and the query gives {columns}",
+        fix: "write a number from 1 to {columns}, or the name of a column",
+    },
+    zh: Text {
+        what: "ORDER BY {number} 不是查询的列",
+        why: "ORDER BY 中的数字是列的位置，而查询共有 {columns} 列",
+        fix: "请写 1 到 {columns} 之间的数字，或列名",
+    },
+};
+
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] = &[
     &RANK_FUNCTION,
@@ -130,4 +147,5 @@ pub const CODES: &[&ErrorCode] = &[
     &LIMIT_COUNT,
     &SORT_TIME,
     &SORT_UPDATES,
+    &ORDER_POSITION,
 ];

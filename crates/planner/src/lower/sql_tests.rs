@@ -50,7 +50,8 @@ Sink(table=[result], fields=[k, n, s], changelogMode=[I,UB,UA,D])
       +- GroupAggregate(groupBy=[k], select=[k, COUNT(*), SUM(v)], changelogMode=[I,UB,UA,D], upsertKeys=[(k)])
             . state: one row of results per (k); kept for ever (setting: table.exec.state.ttl)
          +- Exchange(distribution=[hash[k]])
-            +- Scan(table=[c], fields=[k, v], bounded=[true], changelogMode=[I,UB,UA,D])
+            +- LocalGroupAggregate(groupBy=[k], select=[COUNT(*), SUM(v)], changelogMode=[I,UB,UA,D])
+               +- Scan(table=[c], fields=[k, v], bounded=[true], changelogMode=[I,UB,UA,D])
 ",
     );
 }

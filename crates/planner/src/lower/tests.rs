@@ -292,18 +292,13 @@ fn counting_rows_reads_one_column() {
 
 #[test]
 fn what_is_not_built_is_named() {
-    let source = orders();
-    let sorted = scan(&source).sort(vec![col("v").sort(true, true)]).unwrap().limit(0, Some(3)).unwrap();
-    let error = lower(vec![(sorted.build().unwrap(), None)]).unwrap_err();
-    assert_eq!(error.argument("feature"), Some("ORDER BY ... LIMIT (Top-N)"));
-    let other = table("other", &["id INT"], &[], None, &[]);
-    let joined = scan(&source)
-        .join_on(
-            scan(&other).build().unwrap(),
-            datafusion_expr::JoinType::Inner,
-            vec![call("=", vec![col("orders.id"), col("other.id")])],
-        )
-        .unwrap();
+    let other = table("other", &["id INT", "at TIMESTAMP(3)"], &[], Some("at"), &[]);
+    let bounds = vec![
+        call(">=", vec![col("orders.ts"), col("other.at")]),
+        call("<=", vec![col("orders.ts"), col("other.at")]),
+    ];
+    let joined =
+        scan(&orders()).join_on(scan(&other).build().unwrap(), datafusion_expr::JoinType::Inner, bounds).unwrap();
     let error = lower(vec![(joined.build().unwrap(), None)]).unwrap_err();
-    assert_eq!(error.argument("feature"), Some("regular join"));
+    assert_eq!(error.argument("feature"), Some("interval join"));
 }

@@ -33,8 +33,10 @@ impl OperatorRules for Deduplicate {
         match (self.keep, self.rowtime) {
             (Keep::First, None) => vec![format!("state: whether there was a row{per}; {ttl}")],
             (Keep::First, Some(time)) => vec![
-                format!("state: the first row{per} until the watermark reaches its {}, then that there was one; {ttl}",
-                    name_at(&below, time)),
+                format!(
+                    "state: the first row{per} until the watermark reaches its {}, then that there was one; {ttl}",
+                    name_at(&below, time)
+                ),
                 "late rows are dropped and counted".into(),
             ],
             (Keep::Last, _) => vec![format!("state: the last row{per}; {ttl}")],

@@ -38,7 +38,8 @@ impl OperatorRules for OverAggregate {
         let calls = self.calls.iter().zip(names.iter().skip(below.len()));
         let calls = calls.map(|(call, name)| format!("{} AS {name}", call.sql));
         let select: Vec<String> = below.iter().cloned().chain(calls).collect();
-        let partition = (!self.partition.is_empty()).then(|| format!("partitionBy=[{}]", pick(&self.partition, &below)));
+        let partition =
+            (!self.partition.is_empty()).then(|| format!("partitionBy=[{}]", pick(&self.partition, &below)));
         let rest = [
             format!("orderBy=[{}]", order.join(", ")),
             format!("window=[{}]", frame_text(self.frame)),

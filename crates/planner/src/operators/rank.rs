@@ -104,7 +104,9 @@ impl OperatorRules for Rank {
             (RankStrategy::Retract, _) | (_, RankEnd::All) => format!("every row{per}"),
             (_, RankEnd::Constant(1)) => format!("the best row{per}"),
             (_, RankEnd::Constant(end)) => format!("the best {end} rows{per}"),
-            (_, RankEnd::Column(column)) => format!("as many of the best rows as {} says{per}", name_at(&below, column)),
+            (_, RankEnd::Column(column)) => {
+                format!("as many of the best rows as {} says{per}", name_at(&below, column))
+            }
         };
         vec![format!("state: {what}; {}", ttl(self.state_ttl))]
     }
@@ -145,7 +147,9 @@ impl OperatorRules for Rank {
     fn rows(&self, inputs: &[f64]) -> f64 {
         let input: f64 = inputs.iter().sum();
         match self.end {
-            RankEnd::Constant(end) if self.partition.is_empty() => input.min((end + 1 - self.start.min(end + 1)) as f64),
+            RankEnd::Constant(end) if self.partition.is_empty() => {
+                input.min((end + 1 - self.start.min(end + 1)) as f64)
+            }
             _ => (input * RANKED).max(1.0),
         }
     }

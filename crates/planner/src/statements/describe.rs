@@ -10,6 +10,7 @@ use crate::catalog::{CatalogObject, CatalogTable, Properties, View};
 use crate::session::{Outcome, Session};
 use crate::statement_codes;
 use crate::user_functions;
+use crate::window_functions::WindowFunction;
 use base::{ColumnKind, Error, PartitionTransform, Result, RowType, TimeAttribute};
 use std::ops::ControlFlow;
 use syntax::ast::{self, ObjectName, Spanned, VisitMut, VisitorMut};
@@ -103,7 +104,8 @@ fn function(session: &Session, describe: &Describe) -> Result<Outcome> {
         if !is_known_function(&upper) {
             return Err(unknown_function(&upper));
         }
-        let kind = if functions::aggregate(&upper).is_some() { "AGGREGATE" } else { "SCALAR" };
+        let is_aggregate = functions::aggregate(&upper).is_some() || WindowFunction::from_name(&upper).is_some();
+        let kind = if is_aggregate { "AGGREGATE" } else { "SCALAR" };
         let mut rows = vec![("system function".to_string(), yes_no(true)), ("temporary".to_string(), yes_no(false))];
         if describe.extended {
             rows.push(("kind".to_string(), Some(kind.to_string())));

@@ -49,13 +49,14 @@ pub fn plan(
     };
     warnings.append(&mut binder.warnings.borrow_mut());
     let mut context = lower_context(session)?;
-    if let Some(engine) = batch_engine(session, queries.iter().map(|query| &query.logical))? {
-        let (plan, batch, more) = lower::plan_batch(&queries, &context, engine.as_ref())?;
-        warnings.extend(more);
-        return Ok(PlannedJob { plan, kind, sinks, row, batch });
-    }
     context.config.hints = kept_hints(binder.hints.take(), warnings);
-    let (plan, more) = lower::plan(queries, &context)?;
+    let (plan, batch, more) = match batch_engine(session, queries.iter().map(|query| &query.logical))? {
+        Some(engine) => lower::plan_batch(&queries, &context, engine.as_ref())?,
+        None => {
+            let (plan, more) = lower::plan(queries, &context)?;
+            (plan, Vec::new(), more)
+        }
+    };
     warnings.extend(more);
     match statement {
         Statement::Insert(insert) => {
@@ -64,7 +65,7 @@ pub fn plan(
         Statement::StatementSet(list) => check_conflicts(&plan, list, positions, warnings)?,
         _ => {}
     }
-    Ok(PlannedJob { plan, kind, sinks, row, batch: Vec::new() })
+    Ok(PlannedJob { plan, kind, sinks, row, batch })
 }
 
 /// The engine of a job that runs in batch mode.

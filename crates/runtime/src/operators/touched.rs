@@ -46,6 +46,24 @@ impl Touched {
         self.positions[slot as usize] as usize
     }
 
+    /// The positions of all slots in the order of their last row; `rows` has the slot of every row of the batch. What reads the
+    /// changes of a batch then sees them as if they came one by one: a ranking keeps equal rows in the order in which they
+    /// became equal.
+    pub fn by_last_row(&self, rows: &[u32]) -> Vec<u32> {
+        if self.slots.len() == rows.len() {
+            return (0..rows.len() as u32).collect();
+        }
+        let mut last_rows = vec![0; self.slots.len()];
+        for (row, &slot) in rows.iter().enumerate() {
+            last_rows[self.position(slot)] = row;
+        }
+        let is_last = |(row, slot): (usize, &u32)| {
+            let position = self.position(*slot);
+            (last_rows[position] == row).then_some(position as u32)
+        };
+        rows.iter().enumerate().filter_map(is_last).collect()
+    }
+
     /// Bytes on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
         (self.positions.capacity() + self.slots.capacity() + self.first_rows.capacity()) * size_of::<u32>()

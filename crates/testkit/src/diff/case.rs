@@ -8,6 +8,7 @@ use super::sql::Writer;
 use super::value::Type;
 use crate::fuzz::Random;
 use crate::oracle::LogEvent;
+use std::collections::BTreeSet;
 
 /// Rows of a result as text, sorted.
 pub type TextRows = Vec<Vec<Option<String>>>;
@@ -15,6 +16,8 @@ pub type TextRows = Vec<Vec<Option<String>>>;
 /// A case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
+    /// Options that are set, without effect on the result.
+    pub settings: Vec<&'static str>,
     /// Tables.
     pub tables: Vec<Table>,
     /// Changes of the tables.
@@ -70,6 +73,14 @@ fn places(steps: usize, most: usize, random: &mut Random) -> Vec<usize> {
     places
 }
 
+/// Options that choose between plans of the same meaning.
+const SETTINGS: &[&str] = &[
+    "'table.optimizer.agg-phase-strategy' = 'ONE_PHASE'",
+    "'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'",
+    "'table.optimizer.distinct-agg.split.enabled' = 'true'",
+    "'table.optimizer.distinct-agg.split.bucket-num' = '3'",
+];
+
 impl Case {
     /// The case of a seed, and two ways to run it.
     pub fn random(seed: u64) -> (Case, Vec<Way>) {
@@ -90,7 +101,8 @@ impl Case {
         let depth = *random.pick(&[0, 0, 1, 1, 2, 3]);
         let query = Generator::new(random, &names, &draw).query(depth);
         let with = random.once_in(3);
-        let mut case = Case { tables, steps, views, with, query };
+        let settings = SETTINGS.iter().filter(|_| random.once_in(6)).copied().collect();
+        let mut case = Case { settings, tables, steps, views, with, query };
         case.drop_unused_views();
         while case.expected(case.steps.len(), false) == Err(Trouble::TooLong) && !case.steps.is_empty() {
             case.steps.truncate(case.steps.len() / 2);
@@ -129,10 +141,13 @@ impl Case {
 
     /// The statements that define tables and views.
     pub fn definitions(&self) -> Vec<String> {
-        let mut statements: Vec<String> =
-            self.tables.iter().enumerate().map(|(index, table)| table.create(&format!("t{index}"))).collect();
+        let queries = self.views.iter().chain([&self.query]);
+        let read: BTreeSet<usize> = queries.flat_map(super::visit::tables_read).collect();
+        let mut statements: Vec<String> = self.settings.iter().map(|setting| format!("SET {setting}")).collect();
+        statements.extend(read.into_iter().map(|index| self.tables[index].create(&format!("t{index}"))));
         if !self.with {
-            statements.extend(self.view_texts().into_iter().map(|(name, text)| format!("CREATE VIEW {name} AS {text}")));
+            statements
+                .extend(self.view_texts().into_iter().map(|(name, text)| format!("CREATE VIEW {name} AS {text}")));
         }
         statements
     }
@@ -176,10 +191,8 @@ impl Case {
         let tables = rows_after(&self.tables, &self.steps[..steps]);
         let rows = Evaluator::new(&names, &tables, &self.views, batch)?.rows(&self.query)?;
         let types = self.types();
-        let mut texts: TextRows = rows
-            .into_iter()
-            .map(|row| row.iter().zip(&types).map(|(value, of)| value.text(*of)).collect())
-            .collect();
+        let mut texts: TextRows =
+            rows.into_iter().map(|row| row.iter().zip(&types).map(|(value, of)| value.text(*of)).collect()).collect();
         texts.sort();
         Ok(texts)
     }

@@ -54,19 +54,24 @@ pub fn doubled(rows: &TextRows, key: &[usize]) -> Option<String> {
     None
 }
 
-/// Compares the looks at a run with what they should have shown, and checks the keys of the result.
+/// Compares the looks at a result with what they should have shown, and checks its keys.
 ///
 /// # Errors
 /// What is wrong.
-pub fn check(ran: &Ran, expected: &dyn Fn(usize) -> Option<TextRows>) -> Result<(), String> {
-    for &(steps, changes) in &ran.looks {
-        let found = materialise(&ran.changes[..changes]).map_err(|problem| format!("after {steps} steps: {problem}"))?;
+pub fn check(
+    ran: &Ran,
+    name: &str,
+    keys: &[Vec<usize>],
+    expected: &dyn Fn(usize) -> Option<TextRows>,
+) -> Result<(), String> {
+    for (steps, changes) in ran.looks_at(name) {
+        let found = materialise(changes).map_err(|problem| format!("after {steps} steps: {problem}"))?;
         if let Some(wanted) = expected(steps)
             && wanted != found
         {
             return Err(format!("after {steps} steps: {}", difference(&wanted, &found)));
         }
-        for key in &ran.upsert_keys {
+        for key in keys {
             if let Some(rows) = doubled(&found, key) {
                 return Err(format!("after {steps} steps: the upsert key is none: {rows}"));
             }

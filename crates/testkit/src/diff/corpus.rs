@@ -35,7 +35,7 @@ async fn replay_case(folder: &Path) -> Result<(), String> {
     let source = syntax::Script::new("case.sql", &sql);
     let mut statements: Vec<String> = source.statements().map(|statement| statement.text.to_string()).collect();
     let statement = statements.pop().ok_or("case.sql: no statement")?;
-    let script = Script::query(statements, statement);
+    let script = Script::new(statements, statement);
     let log = parse_log(&read("input.log")?)?;
     let mut expected: TextRows = read("expected.table")?
         .lines()
@@ -47,7 +47,7 @@ async fn replay_case(folder: &Path) -> Result<(), String> {
         log.into_iter().enumerate().map(|(index, event)| (event, Some(index + 1))).collect();
     for way in ways(count) {
         let ran = run(&script, &events, &way).await.map_err(|stopped| format!("{way:?}: {stopped:?}"))?;
-        let found = materialise(&ran.changes).map_err(|problem| format!("{way:?}: {problem}"))?;
+        let found = materialise(ran.shown()).map_err(|problem| format!("{way:?}: {problem}"))?;
         if found != expected {
             return Err(format!("{way:?}: {}", difference(&expected, &found)));
         }

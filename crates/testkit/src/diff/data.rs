@@ -214,11 +214,7 @@ const TEXTS: [&str; 8] = ["a", "b", "", "B", "ab", "Zoë", "好", "it's"];
 impl Draw {
     /// A random way.
     pub fn new(random: &mut Random) -> Draw {
-        Draw {
-            domain: *random.pick(&[2, 3, 4, 6, 10]),
-            nulls: *random.pick(&[0, 3, 6, 12]),
-            skewed: random.once_in(2),
-        }
+        Draw { domain: *random.pick(&[2, 3, 4, 6, 10]), nulls: *random.pick(&[0, 3, 6, 12]), skewed: random.once_in(2) }
     }
 
     fn index(&self, random: &mut Random) -> usize {
@@ -261,12 +257,12 @@ pub fn table(random: &mut Random) -> Table {
         [Type::BigInt, Type::Int, Type::Text, Type::MONEY, Type::Boolean, Type::Timestamp, Type::BigInt, Type::Text];
     let width = 2 + random.below(3);
     let nullable = !random.once_in(6);
-    let mut columns: Vec<Column> = (0..width)
-        .map(|_| Column { of: *random.pick(&TYPES), nullable: nullable && !random.once_in(5) })
-        .collect();
+    let mut columns: Vec<Column> =
+        (0..width).map(|_| Column { of: *random.pick(&TYPES), nullable: nullable && !random.once_in(5) }).collect();
     // Every table can be joined and added up.
     columns[0].of = *random.pick(&[Type::BigInt, Type::BigInt, Type::BigInt, Type::Int, Type::Text]);
-    let mode = *random.pick(&[Mode::Append, Mode::Deletes, Mode::All, Mode::All, Mode::All, Mode::Upsert, Mode::Upsert]);
+    let mode =
+        *random.pick(&[Mode::Append, Mode::Deletes, Mode::All, Mode::All, Mode::All, Mode::Upsert, Mode::Upsert]);
     let key: Vec<usize> = match (mode, random.below(4)) {
         (Mode::Append, _) => Vec::new(),
         (Mode::Upsert, 0 | 1) | (_, 0) => vec![0],

@@ -22,8 +22,8 @@ pub enum Trouble {
 /// The outcome of an evaluation.
 pub type Evaluated<T> = Result<T, Trouble>;
 
-/// Rows looked at, at most.
-const STEPS_MAX: u64 = 1_500_000;
+/// Rows looked at, at most: the engine computes a result again and again while its tables change.
+const STEPS_MAX: u64 = 60_000;
 
 /// Tables and views with their rows.
 #[derive(Debug)]
@@ -202,16 +202,11 @@ impl<'a> Evaluator<'a> {
                         Number("ROW_NUMBER") => Value::Number(place as i128 + 1),
                         Number("RANK") => Value::Number(first_peer as i128 + 1),
                         Number(_) => Value::Number(distinct_before as i128 + 1),
-                        Aggregate(aggregate) => {
-                            self.aggregate(aggregate, frame.iter().map(Vec::as_slice).collect::<Vec<_>>().as_slice(), &[])?
-                        }
-                        Shift(name, argument) => {
-                            let other = if *name == "LAG" { place.checked_sub(1) } else { Some(place + 1) };
-                            match other.and_then(|other| part.get(other)) {
-                                Some(other) => self.value(argument, &[other])?,
-                                None => Value::Null,
-                            }
-                        }
+                        Aggregate(aggregate) => self.aggregate(
+                            aggregate,
+                            frame.iter().map(Vec::as_slice).collect::<Vec<_>>().as_slice(),
+                            &[],
+                        )?,
                     });
                 }
                 results.push(result);
@@ -270,8 +265,13 @@ fn by(order: &[Sort], a: &Row, b: &Row) -> Ordering {
     order
         .iter()
         .map(|sort| {
-            let ordering = a[sort.column].cmp(&b[sort.column]);
-            if sort.descending { ordering.reverse() } else { ordering }
+            let (a, b) = (&a[sort.column], &b[sort.column]);
+            match (sort.nulls_first, a.is_null() == b.is_null()) {
+                (Some(first), false) if first == a.is_null() => Ordering::Less,
+                (Some(_), false) => Ordering::Greater,
+                _ if sort.descending => b.cmp(a),
+                _ => a.cmp(b),
+            }
         })
         .find(|ordering| ordering.is_ne())
         .unwrap_or(Ordering::Equal)

@@ -123,9 +123,7 @@ impl Evaluator<'_> {
                 let rows = self.subquery(query, scopes)?;
                 Value::Boolean(rows.is_empty() == *negated)
             }
-            Node::Scalar(query) => {
-                self.subquery(query, scopes)?.first().map_or(Value::Null, |row| row[0].clone())
-            }
+            Node::Scalar(query) => self.subquery(query, scopes)?.first().map_or(Value::Null, |row| row[0].clone()),
             _ => Value::Null,
         })
     }
@@ -139,13 +137,15 @@ impl Evaluator<'_> {
             for row in rows {
                 self.step(1)?;
                 let scopes = scopes(row, outer);
-                let key = group.keys.iter().enumerate().map(|(index, key)| {
-                    if set.contains(&index) { self.value(key, &scopes) } else { Ok(Value::Null) }
-                });
+                let key =
+                    group.keys.iter().enumerate().map(|(index, key)| {
+                        if set.contains(&index) { self.value(key, &scopes) } else { Ok(Value::Null) }
+                    });
                 groups.entry(key.collect::<Evaluated<Row>>()?).or_default().push(row);
             }
             // A correlated aggregate has a value for every row around it, whatever the mode.
-            if set.is_empty() && groups.is_empty() && (self.row_of_nothing || !outer.is_empty()) {
+            let single = group.keys.is_empty() && (self.row_of_nothing || !outer.is_empty());
+            if single && groups.is_empty() {
                 groups.insert(vec![Value::Null; group.keys.len()], Vec::new());
             }
             for (key, members) in groups {
@@ -190,7 +190,8 @@ impl Evaluator<'_> {
             values.sort();
             values.dedup();
         }
-        let sum = || values.iter().map(|value| if let Value::Number(number) = value { *number } else { 0 }).sum::<i128>();
+        let sum =
+            || values.iter().map(|value| if let Value::Number(number) = value { *number } else { 0 }).sum::<i128>();
         Ok(match aggregate.name {
             "COUNT" => Value::Number(values.len() as i128),
             _ if values.is_empty() => Value::Null,

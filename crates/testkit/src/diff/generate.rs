@@ -2,7 +2,8 @@
 
 use super::data::Draw;
 use super::query::{
-    Aggregate, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, SetOperation, Sort, Top,
+    Aggregate, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, SetOperation, Sort,
+    Top,
 };
 use super::value::Type;
 use crate::fuzz::Random;
@@ -157,8 +158,16 @@ impl Generator<'_> {
         for (one, of) in columns.iter().enumerate() {
             pairs.extend((0..more.len()).filter(|&other| of.compares_with(more[other])).map(|other| (one, other)));
         }
-        let kind =
-            *self.random.pick(&["JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"]);
+        let kind = *self.random.pick(&[
+            "JOIN",
+            "JOIN",
+            "JOIN",
+            "LEFT JOIN",
+            "LEFT JOIN",
+            "RIGHT JOIN",
+            "FULL JOIN",
+            "CROSS JOIN",
+        ]);
         if kind == "CROSS JOIN" || (pairs.is_empty() && kind != "JOIN") {
             return Join { kind: "CROSS JOIN", left, right, on: None };
         }
@@ -248,13 +257,11 @@ impl Generator<'_> {
         // One column, ascending: what a stream can be ordered by besides time. Rows with the same value share a result, so
         // only the numbering of a single column is the same however rows arrive.
         order.truncate(1);
-        order[0].descending = false;
-        let numbering: &[&'static str] = if columns.len() == 1 { &["ROW_NUMBER", "RANK"] } else { &["RANK", "DENSE_RANK"] };
+        order[0] = Sort { column: order[0].column, descending: false, nulls_first: None };
+        let numbering: &[&'static str] =
+            if columns.len() == 1 { &["ROW_NUMBER", "RANK"] } else { &["RANK", "DENSE_RANK"] };
         let calls: Vec<OverCall> = match self.random.below(4) {
             0 => vec![OverCall::Number(*self.random.pick(numbering))],
-            1 if columns.len() == 1 => {
-                vec![OverCall::Shift(*self.random.pick(&["LAG", "LEAD"]), self.slot(columns))]
-            }
             _ => (0..1 + self.random.below(2))
                 .map(|_| {
                     let aggregate = self.aggregate(columns);
@@ -285,7 +292,8 @@ impl Generator<'_> {
         let mut order = Vec::new();
         while !rest.is_empty() {
             let column = rest.swap_remove(self.random.below(rest.len()));
-            order.push(Sort { column, descending: self.random.once_in(2) });
+            let nulls_first = if self.random.once_in(8) { Some(self.random.once_in(2)) } else { None };
+            order.push(Sort { column, descending: self.random.once_in(2), nulls_first });
         }
         order
     }

@@ -1,10 +1,11 @@
 //! Runs a case in several ways and judges what comes out.
 
 use super::case::{Case, TextRows, Way};
-use super::reference;
 use super::compare::{check, difference, doubled, materialise_by_key};
+use super::reference;
 use super::run::{Ran, Script, Stopped, run};
 use super::value::Type;
+use crate::oracle::{LogEvent, QUERY};
 use std::collections::BTreeSet;
 
 /// What is wrong.
@@ -27,6 +28,8 @@ pub struct Compared {
     pub sunk: bool,
     /// Whether batch mode was compared too.
     pub asked: bool,
+    /// Rows of the result.
+    pub rows: usize,
 }
 
 /// What a case gave.
@@ -46,10 +49,8 @@ pub enum Verdict {
 
 /// Runs a case in each of the ways.
 pub async fn judge(case: &Case, ways: &[Way]) -> Verdict {
-    if case.expected(case.steps.len(), false).is_err() {
-        return Verdict::Beyond;
-    }
-    let script = Script::query(case.definitions(), case.sql());
+    let Ok(rows) = case.expected(case.steps.len(), false).map(|rows| rows.len()) else { return Verdict::Beyond };
+    let script = Script::new(case.definitions(), case.sql());
     let events = case.events();
     let expected = |steps: usize| case.expected(steps, false).ok();
     let mut operators = BTreeSet::new();
@@ -59,7 +60,7 @@ pub async fn judge(case: &Case, ways: &[Way]) -> Verdict {
             Ok(ran) => ran,
             Err(stopped) => return stopped_verdict(stopped, way),
         };
-        if let Err(text) = check(&ran, &expected) {
+        if let Err(text) = check(&ran, QUERY, &ran.upsert_keys, &expected) {
             let kind = if text.contains("upsert key") { "key" } else { "result" };
             return wrong(kind, way, text);
         }
@@ -72,7 +73,7 @@ pub async fn judge(case: &Case, ways: &[Way]) -> Verdict {
         }
     }
     match second_opinion(case, ways).await {
-        Ok(asked) => Verdict::Same(Compared { operators, sunk, asked }),
+        Ok(asked) => Verdict::Same(Compared { operators, sunk, asked, rows }),
         Err(verdict) => verdict,
     }
 }
@@ -102,7 +103,7 @@ async fn second_opinion(case: &Case, ways: &[Way]) -> Result<bool, Verdict> {
 }
 
 /// Refusals that are meant.
-const REFUSALS: &[&str] = &["HW-P611", "HW-P612"];
+const REFUSALS: &[&str] = &["HW-P540", "HW-P542", "HW-P611", "HW-P612"];
 
 fn wrong(kind: &str, way: &Way, text: String) -> Verdict {
     Verdict::Wrong(Box::new(Wrong { kind: kind.into(), way: way.clone(), text }))
@@ -121,13 +122,12 @@ fn stopped_verdict(stopped: Stopped, way: &Way) -> Verdict {
 async fn sink(
     case: &Case,
     ran: &Ran,
-    events: &[(crate::oracle::LogEvent, Option<usize>)],
+    events: &[(LogEvent, Option<usize>)],
     way: &Way,
     expected: &dyn Fn(usize) -> Option<TextRows>,
 ) -> Result<bool, Verdict> {
     let types = case.types();
-    let looks: Vec<usize> = ran.looks.iter().map(|(steps, _)| *steps).collect();
-    let tables: Vec<TextRows> = looks.iter().filter_map(|&steps| expected(steps)).collect();
+    let tables: Vec<TextRows> = ran.looks.iter().filter_map(|&steps| expected(steps)).collect();
     let fits = |key: &Vec<usize>| {
         let null = |row: &Vec<Option<String>>| key.iter().any(|&column| row[column].is_none());
         !key.is_empty() && tables.iter().all(|rows| !rows.iter().any(null) && doubled(rows, key).is_none())
@@ -135,15 +135,16 @@ async fn sink(
     let single = (0..types.len()).map(|column| vec![column]);
     let all = std::iter::once((0..types.len()).collect());
     let Some(key) = ran.upsert_keys.iter().cloned().chain(single).chain(all).find(fits) else { return Ok(false) };
-    let script = into_table(case, &types, &key);
+    let script = into_tables(case, &types, &key);
     let ran = match run(&script, events, way).await {
         Ok(ran) => ran,
         // A row on the way may have NULL in the key although no final one has.
         Err(Stopped::Failed(code, _)) if code == runtime::codes::NOT_NULL_VIOLATION.code => return Ok(false),
         Err(stopped) => return Err(stopped_verdict(stopped, way)),
     };
-    for (steps, changes) in ran.looks {
-        let found = materialise_by_key(&ran.changes[..changes], &key);
+    check(&ran, "plain", &[], expected).map_err(|text| wrong("sink beside", way, text))?;
+    for (steps, changes) in ran.looks_at("kept") {
+        let found = materialise_by_key(changes, &key);
         if let Some(wanted) = expected(steps)
             && wanted != found
         {
@@ -154,8 +155,8 @@ async fn sink(
     Ok(true)
 }
 
-/// The case as an INSERT into a table with this key.
-pub fn into_table(case: &Case, types: &[Type], key: &[usize]) -> Script {
+/// The case as an INSERT into a table with this key, and into one without.
+fn into_tables(case: &Case, types: &[Type], key: &[usize]) -> Script {
     let columns: Vec<String> = types
         .iter()
         .enumerate()
@@ -168,5 +169,10 @@ pub fn into_table(case: &Case, types: &[Type], key: &[usize]) -> Script {
         columns.join(", "),
         key.join(", ")
     ));
-    Script { definitions, statement: format!("INSERT INTO kept {}", case.sql()), result: "kept".into() }
+    let columns: Vec<String> = types.iter().enumerate().map(|(index, of)| format!("c{index} {}", of.sql())).collect();
+    let columns = columns.join(", ");
+    definitions.push(format!("CREATE TABLE plain ({columns}) WITH ('connector' = 'oracle', 'sink-mode' = 'retract')"));
+    let query = case.sql();
+    let inserts = format!("INSERT INTO kept {query}; INSERT INTO plain {query};");
+    Script::new(definitions, format!("EXECUTE STATEMENT SET BEGIN {inserts} END"))
 }

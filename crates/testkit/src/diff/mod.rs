@@ -72,6 +72,7 @@ pub fn run(options: &DiffOptions) -> Result<DiffReport, String> {
                 report.same += 1;
                 report.sunk += u64::from(compared.sunk);
                 report.asked += u64::from(compared.asked);
+                report.empty += u64::from(compared.rows == 0);
                 compared.operators.into_iter().for_each(|name| *report.operators.entry(name).or_default() += 1);
             }
             Verdict::Unsupported(feature) => *report.unsupported.entry(feature).or_default() += 1,
@@ -80,6 +81,7 @@ pub fn run(options: &DiffOptions) -> Result<DiffReport, String> {
                 report.refused.entry(code).or_insert_with(first).0 += 1;
             }
             Verdict::Beyond => report.beyond += 1,
+            Verdict::Wrong(wrong) if report.is_known(&wrong.kind) => report.repeat(&wrong.kind),
             Verdict::Wrong(wrong) => {
                 let failing = runtime.block_on(shrink(Failing { case, wrong: *wrong }));
                 println!("{}\n", reproduction(seed, &failing));
@@ -93,3 +95,7 @@ pub fn run(options: &DiffOptions) -> Result<DiffReport, String> {
     }
     Ok(report)
 }
+
+#[cfg(test)]
+#[path = "diff_tests.rs"]
+mod tests;

@@ -187,8 +187,6 @@ pub enum OverCall {
     Number(&'static str),
     /// An aggregate.
     Aggregate(Aggregate),
-    /// `LAG` or `LEAD`.
-    Shift(&'static str, Expr),
 }
 
 /// Top-N.
@@ -211,6 +209,8 @@ pub struct Sort {
     pub column: usize,
     /// Largest first.
     pub descending: bool,
+    /// NULLS FIRST or LAST; else NULL is the lowest.
+    pub nulls_first: Option<bool>,
 }
 
 /// ORDER BY all columns with LIMIT.
@@ -305,7 +305,6 @@ impl OverCall {
         match self {
             OverCall::Number(_) => Type::BigInt,
             OverCall::Aggregate(aggregate) => aggregate.of(),
-            OverCall::Shift(_, argument) => argument.of,
         }
     }
 }

@@ -22,7 +22,7 @@ const DAY_ONE: i64 = 1_704_067_200_000;
 pub async fn run(case: &Case, looks: &[usize]) -> Result<Vec<TextRows>, Stopped> {
     let mut definitions = case.definitions();
     definitions.push("SET 'execution.runtime-mode' = 'batch'".into());
-    let script = Script::query(definitions, case.sql());
+    let script = Script::new(definitions, case.sql());
     let planned = plan(&script, Vec::new(), true)?;
     let [prepared] = planned.job.batch.as_slice() else {
         return Err(Stopped::Failed("no batch", "the job of a batch query has none".into()));
@@ -82,14 +82,22 @@ fn array<'v>(of: Type, values: impl Iterator<Item = &'v Value>) -> base::Result<
         Type::Timestamp => {
             Arc::new(values.map(|value| whole(value).map(|ms| ms + DAY_ONE)).collect::<TimestampMillisecondArray>())
         }
-        Type::Boolean => Arc::new(values.map(|value| match value {
-            Value::Boolean(truth) => Some(*truth),
-            _ => None,
-        }).collect::<BooleanArray>()),
-        Type::Text => Arc::new(values.map(|value| match value {
-            Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        }).collect::<StringArray>()),
+        Type::Boolean => Arc::new(
+            values
+                .map(|value| match value {
+                    Value::Boolean(truth) => Some(*truth),
+                    _ => None,
+                })
+                .collect::<BooleanArray>(),
+        ),
+        Type::Text => Arc::new(
+            values
+                .map(|value| match value {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect::<StringArray>(),
+        ),
         Type::Decimal(precision, scale) => {
             let array = values.map(number).collect::<Decimal128Array>();
             Arc::new(array.with_precision_and_scale(precision, scale as i8)?)

@@ -13,6 +13,8 @@ pub struct DiffReport {
     pub same: u64,
     /// Of these, how many were also written into a table with a primary key.
     pub sunk: u64,
+    /// Of these, how many have a result without rows.
+    pub empty: u64,
     /// Of these, how many were also compared with batch mode.
     pub asked: u64,
     /// Cases whose results cannot be computed here.
@@ -25,18 +27,39 @@ pub struct DiffReport {
     pub operators: BTreeMap<&'static str, u64>,
     /// Failing cases by seed.
     pub failing: Vec<(u64, Failing)>,
+    /// Further cases that stop with an error that some failing cases have already shown.
+    pub repeated: BTreeMap<String, u64>,
 }
+
+/// So many cases are made smaller for each error that a statement or job stops with.
+const SHOWN_PER_ERROR: usize = 2;
 
 impl DiffReport {
     /// All cases.
     pub fn cases(&self) -> u64 {
-        let skipped = self.unsupported.values().sum::<u64>() + self.refused.values().map(|(times, _)| times).sum::<u64>();
+        let skipped =
+            self.unsupported.values().sum::<u64>() + self.refused.values().map(|(times, _)| times).sum::<u64>();
         self.compared() + self.beyond + skipped
     }
 
     /// Cases whose results were compared.
     pub fn compared(&self) -> u64 {
-        self.same + self.failing.len() as u64
+        self.same + self.wrong()
+    }
+
+    /// Cases that are wrong.
+    pub fn wrong(&self) -> u64 {
+        self.failing.len() as u64 + self.repeated.values().sum::<u64>()
+    }
+
+    /// Whether a kind of problem is an error that was shown already.
+    pub(super) fn is_known(&self, kind: &str) -> bool {
+        let shown = self.failing.iter().filter(|(_, failing)| failing.wrong.kind == kind).count();
+        kind.contains(' ') && shown >= SHOWN_PER_ERROR
+    }
+
+    pub(super) fn repeat(&mut self, kind: &str) {
+        *self.repeated.entry(kind.to_string()).or_default() += 1;
     }
 }
 
@@ -48,21 +71,25 @@ impl fmt::Display for DiffReport {
         for (feature, times) in &self.unsupported {
             writeln!(f, "{times} need {feature}")?;
         }
+        for (kind, times) in &self.repeated {
+            writeln!(f, "{times} more: {kind}")?;
+        }
         let operators: Vec<String> = self.operators.iter().map(|(name, times)| format!("{name} {times}")).collect();
         writeln!(f, "operators of compared plans: {}", operators.join(", "))?;
         let share = |part: u64| 100.0 * part as f64 / self.cases().max(1) as f64;
         let skipped = self.cases() - self.compared();
         write!(
             f,
-            "{} cases: {} compared ({:.1} %; {} also with batch mode, {} also through a keyed sink), {} skipped ({:.1} %), {} wrong",
+            "{} cases: {} compared ({:.1} %; {} also with batch mode, {} also through a keyed sink, {} without rows), {} skipped ({:.1} %), {} wrong",
             self.cases(),
             self.compared(),
             share(self.compared()),
             self.asked,
             self.sunk,
+            self.empty,
             skipped,
             share(skipped),
-            self.failing.len()
+            self.wrong()
         )
     }
 }
@@ -90,17 +117,28 @@ pub fn expected_table(case: &Case) -> String {
     rows.into_iter().map(|row| format!("{}\n", serde_json::json!(row))).collect()
 }
 
+/// The first lines of a text.
+fn head(text: &str) -> String {
+    const LINES_MAX: usize = 40;
+    let more = text.lines().count().saturating_sub(LINES_MAX);
+    let mut lines: Vec<String> = text.lines().take(LINES_MAX).map(str::to_string).collect();
+    if more > 0 {
+        lines.push(format!("... {more} lines more"));
+    }
+    lines.join("\n")
+}
+
 /// A failing case with all that is needed to see it fail again.
 pub fn reproduction(seed: u64, failing: &Failing) -> String {
     let Failing { case, wrong } = failing;
     format!(
-        "--seed {seed}: {}\n{}\nrun as {:?}\ncase.sql:\n{}input.log:\n{}expected.table:\n{}",
+        "--seed {seed}: {}\n{}\nrun as {:?}\ncase.sql:\n{}input.log:\n{}\nexpected.table:\n{}",
         wrong.kind,
         wrong.text,
         wrong.way,
         case_sql(case),
-        input_log(case),
-        expected_table(case)
+        head(&input_log(case)),
+        head(&expected_table(case))
     )
 }
 

@@ -4,44 +4,60 @@ use super::case::Way;
 use crate::oracle::{CaseSession, Change, LogEvent, QUERY};
 use base::plan::NodeKind;
 use planner::{Outcome, PlannedJob};
+use runtime::metrics::JobState;
 use runtime::{JobHandle, RuntimeOptions};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A job that has not ended by then is stuck.
-const JOB_TIMEOUT: Duration = Duration::from_secs(30);
+const JOB_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is run: statements, and a query or INSERT.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     /// Statements that define tables and views.
     pub definitions: Vec<String>,
-    /// The statement whose result counts.
+    /// The statement whose results count.
     pub statement: String,
-    /// Under which name the result is captured.
-    pub result: String,
 }
 
 impl Script {
-    /// A query whose changelog is shown.
-    pub fn query(definitions: Vec<String>, statement: String) -> Script {
-        Script { definitions, statement, result: QUERY.into() }
+    /// These.
+    pub fn new(definitions: Vec<String>, statement: String) -> Script {
+        Script { definitions, statement }
     }
 }
 
 /// What a run gave.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// The changelog.
-    pub changes: Vec<Change>,
-    /// Numbers of steps, and how many changes there were after them; the last is the end.
-    pub looks: Vec<(usize, usize)>,
+    /// Changelogs by the name of their sink.
+    pub changes: BTreeMap<String, Vec<Change>>,
+    /// After how many steps the results were looked at; the last is the end.
+    pub looks: Vec<usize>,
     /// The keys that the planner derived for the result.
     pub upsert_keys: Vec<Vec<usize>>,
     /// Names of the operators of the plan.
     pub operators: BTreeSet<&'static str>,
+}
+
+impl Ran {
+    /// The changes of a sink until each look, with the number of steps.
+    pub fn looks_at(&self, name: &str) -> Vec<(usize, &[Change])> {
+        let changes = self.changes.get(name).map(Vec::as_slice).unwrap_or_default();
+        let until = |look: usize| match look + 1 == self.looks.len() {
+            true => changes,
+            false => &changes[..changes.partition_point(|change| change.step <= look)],
+        };
+        self.looks.iter().enumerate().map(|(look, steps)| (*steps, until(look))).collect()
+    }
+
+    /// The changes of a query that is shown.
+    pub fn shown(&self) -> &[Change] {
+        self.changes.get(QUERY).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 /// Why there is no result.
@@ -85,8 +101,7 @@ pub(super) fn plan(script: &Script, events: Vec<LogEvent>, batch: bool) -> Resul
         let source = syntax::Script::new("diff.sql", &text.collect::<String>());
         let mut planned = None;
         for statement in source.statements() {
-            let executed =
-                session.session.execute(&source, &statement).map_err(|error| Stopped::of(&error, false))?;
+            let executed = session.session.execute(&source, &statement).map_err(|error| Stopped::of(&error, false))?;
             if let Outcome::Job(job) = executed.outcome {
                 planned = Some(*job);
             }
@@ -106,16 +121,13 @@ pub async fn run(script: &Script, events: &[(LogEvent, Option<usize>)], way: &Wa
     let planned = plan(script, events.iter().map(|(event, _)| event.clone()).collect(), false)?;
     let mut looks = Vec::new();
     let driven = tokio::time::timeout(JOB_TIMEOUT, drive(&planned, events, way, &mut looks)).await;
-    let mut results = planned.session.captured.take();
+    let results = planned.session.captured.take();
     match driven {
         Err(_) => Err(Stopped::Failed("stuck", format!("the job did not end within {} s", JOB_TIMEOUT.as_secs()))),
         Ok(Err(error)) => Err(Stopped::of(&error, true)),
         Ok(Ok(())) => {
-            let changes = results.remove(&script.result).unwrap_or_default().changes;
-            let before = |step| changes.iter().filter(|change| change.step <= step).count();
-            let mut looks: Vec<(usize, usize)> =
-                looks.into_iter().enumerate().map(|(index, steps)| (steps, before(index))).collect();
-            looks.push((events.iter().filter_map(|(_, steps)| *steps).max().unwrap_or(0), changes.len()));
+            looks.push(events.iter().filter_map(|(_, steps)| *steps).max().unwrap_or(0));
+            let changes = results.into_iter().map(|(name, result)| (name, result.changes)).collect();
             let nodes = &planned.job.plan.nodes;
             let sink = nodes.iter().find(|node| matches!(node.kind, NodeKind::Sink(_)));
             let input = sink.and_then(|sink| sink.inputs.first()).map(|edge| &nodes[edge.node]);
@@ -148,7 +160,8 @@ async fn drive(
             looks.push(steps);
             planned.session.captured.next_step();
         }
-        if restarts {
+        // Of a query that reads nothing there is nothing to go on with.
+        if restarts && handle.metrics().state == JobState::Running {
             handle = restart(planned, way, handle).await?;
         }
     }
@@ -185,11 +198,7 @@ async fn restart(planned: &Planned, way: &Way, handle: JobHandle) -> base::Resul
     start(planned, way, Some(checkpoint)).await
 }
 
-async fn start(
-    planned: &Planned,
-    way: &Way,
-    restore: Option<runtime::JobCheckpoint>,
-) -> base::Result<JobHandle> {
+async fn start(planned: &Planned, way: &Way, restore: Option<runtime::JobCheckpoint>) -> base::Result<JobHandle> {
     planned.session.feed.reset();
     let mut options = RuntimeOptions::from_config(&planned.job.plan.config);
     // After a restart the job may be wider or narrower.

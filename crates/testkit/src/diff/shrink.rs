@@ -6,7 +6,7 @@ use super::judge::{Verdict, Wrong, judge};
 use std::time::{Duration, Instant};
 
 /// How long one case is made smaller.
-const TIME_MAX: Duration = Duration::from_secs(90);
+const TIME_MAX: Duration = Duration::from_secs(45);
 
 /// A failing case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +25,14 @@ struct Shrinker {
 
 /// The smallest form that was found.
 pub async fn shrink(failing: Failing) -> Failing {
+    if failing.wrong.kind == "failed stuck" {
+        return failing;
+    }
     let mut shrinker = Shrinker { failing, deadline: Instant::now() + TIME_MAX };
     loop {
         let before = shrinker.failing.clone();
         shrinker.simplify_way().await;
+        shrinker.drop_settings().await;
         shrinker.drop_steps().await;
         shrinker.cut_queries().await;
         if shrinker.failing == before || shrinker.is_over() {
@@ -79,6 +83,14 @@ impl Shrinker {
         self.try_way(|way| way.rest_every = 1).await;
         self.try_way(|way| way.batch = way.batch.min(2)).await;
         self.try_way(|way| way.parallelism = way.parallelism.min(2)).await;
+    }
+
+    async fn drop_settings(&mut self) {
+        for index in (0..self.failing.case.settings.len()).rev() {
+            let mut case = self.failing.case.clone();
+            case.settings.remove(index);
+            self.take(case, self.failing.wrong.way.clone()).await;
+        }
     }
 
     async fn drop_steps(&mut self) {

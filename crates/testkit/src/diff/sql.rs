@@ -164,8 +164,7 @@ impl Writer<'_> {
             Some(argument) => self.expr(argument, scopes),
         };
         let distinct = if aggregate.distinct { "DISTINCT " } else { "" };
-        let filter =
-            aggregate.filter.as_ref().map(|filter| format!(" FILTER (WHERE {})", self.expr(filter, scopes)));
+        let filter = aggregate.filter.as_ref().map(|filter| format!(" FILTER (WHERE {})", self.expr(filter, scopes)));
         format!("{}({distinct}{argument}){}", aggregate.name, filter.unwrap_or_default())
     }
 
@@ -179,7 +178,6 @@ impl Writer<'_> {
                 OverCall::Aggregate(aggregate) => {
                     format!("{} OVER ({plain}{frame})", self.aggregate(aggregate, scopes))
                 }
-                OverCall::Shift(name, argument) => format!("{name}({}) OVER ({plain})", self.expr(argument, scopes)),
             })
             .collect()
     }
@@ -228,7 +226,14 @@ impl Writer<'_> {
 fn sorts(order: &[Sort], columns: &[String]) -> String {
     let keys: Vec<String> = order
         .iter()
-        .map(|sort| format!("{}{}", columns[sort.column], if sort.descending { " DESC" } else { "" }))
+        .map(|sort| {
+            let nulls = match sort.nulls_first {
+                None => "",
+                Some(true) => " NULLS FIRST",
+                Some(false) => " NULLS LAST",
+            };
+            format!("{}{}{nulls}", columns[sort.column], if sort.descending { " DESC" } else { "" })
+        })
         .collect();
     format!("ORDER BY {}", keys.join(", "))
 }

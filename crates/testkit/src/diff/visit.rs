@@ -52,7 +52,6 @@ impl Body {
                 .flat_map(|call| match call {
                     OverCall::Number(_) => Vec::new(),
                     OverCall::Aggregate(aggregate) => aggregate.exprs().collect(),
-                    OverCall::Shift(_, argument) => vec![argument],
                 })
                 .collect(),
         }

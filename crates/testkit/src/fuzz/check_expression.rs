@@ -138,6 +138,8 @@ impl Checker {
             }
             // Some uses are only built for constants.
             (Err(_), _) => Ok(()),
+            // Of constants it is known that they are NOT NULL, and a function may break that inside of a nested value.
+            (Ok(_), Err(error)) if error.code() == functions::codes::NULL_INSIDE.code => Ok(()),
             (Ok(column), Err(error)) => Err(details(&self.text(&column, planned)?, &error.to_string())),
         }
     }

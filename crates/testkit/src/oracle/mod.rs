@@ -16,8 +16,8 @@ mod files;
 mod log;
 
 pub use case::CaseSession;
-pub use connector::CaptureResults;
 pub(crate) use compare::Change;
+pub use connector::CaptureResults;
 pub(crate) use connector::QUERY;
 pub(crate) use log::{LogEvent, parse as parse_log};
 

@@ -259,15 +259,27 @@ impl Walk<'_> {
 
     /// Remembers what a star stands for, if it can be known.
     fn star_columns(&mut self, span: Span, relations: &[Relation], scope: &Scope<'_>) {
-        if !scope.merged.is_empty() || relations.iter().any(|relation| relation.shape.open) {
+        if relations.iter().any(|relation| relation.shape.open) {
             return;
         }
-        let of = |relation: &Relation| {
+        // The columns of USING come first, once: those of the first side that has them.
+        let mut merged: Vec<Vec<String>> = Vec::new();
+        let mut columns: Vec<Vec<String>> = Vec::new();
+        for relation in relations {
             let name = Some(relation.name.clone()).filter(|name| !name.is_empty());
-            let path = |column: &str| name.iter().cloned().chain([column.to_string()]).collect();
-            relation.shape.names().map(path).collect::<Vec<_>>()
-        };
-        self.findings.columns.insert(place_of(span), relations.iter().flat_map(of).collect());
+            for column in relation.shape.names() {
+                let path: Vec<String> = name.iter().cloned().chain([column.to_string()]).collect();
+                let is_merged = scope.merged.contains(column) && relations.len() > 1;
+                match is_merged {
+                    false => columns.push(path),
+                    true if merged.iter().all(|known| known.last() != path.last()) => merged.push(path),
+                    true => {}
+                }
+            }
+        }
+        merged.append(&mut columns);
+        let columns = merged;
+        self.findings.columns.insert(place_of(span), columns);
     }
 
     /// `t.*` of a table, or `r.*` of a row.
@@ -325,6 +337,14 @@ impl Walk<'_> {
                     for name in names {
                         self.using(name, before, scope);
                     }
+                }
+                JoinConstraint::Natural => {
+                    let (left, right) = scope.relations.split_at(before);
+                    let names = |side: &[Relation]| -> BTreeSet<String> {
+                        side.iter().flat_map(|relation| relation.shape.names().map(str::to_string)).collect()
+                    };
+                    let common: Vec<String> = names(left).intersection(&names(right)).cloned().collect();
+                    scope.merged.extend(common);
                 }
                 _ => {}
             }

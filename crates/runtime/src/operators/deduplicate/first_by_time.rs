@@ -38,7 +38,8 @@ enum Fate {
 /// * input, output: inserts. A key is given once, when the watermark reaches the time of its row
 /// * state: the keys, and the rows that wait for the watermark
 /// * dropped: rows when they have been given, keys when they have not been written for the TTL
-/// * late rows: a row at or behind the watermark is dropped, and counted if its key has not been given
+/// * late rows: a row behind the watermark is dropped, and counted if its key has not been given. One at the watermark is
+///   given with the next one
 #[derive(Debug)]
 pub struct FirstByTime {
     keys: Vec<usize>,
@@ -55,6 +56,8 @@ pub struct FirstByTime {
     fates: Vec<Fate>,
     timers: Timers,
     watermark_ms: Option<i64>,
+    /// Rows up to this time are to be given.
+    until_ms: Option<i64>,
     /// Slots that are due and not given yet, the next one last.
     due: Vec<u32>,
 
@@ -85,6 +88,7 @@ impl FirstByTime {
             fates: Vec::new(),
             timers: Timers::default(),
             watermark_ms: None,
+            until_ms: None,
             due: Vec::new(),
             slots: Slots::default(),
             late: LateRows::default(),
@@ -109,7 +113,7 @@ impl FirstByTime {
                 continue;
             }
             let time = self.timers.first_time();
-            if time.is_none() || time > self.watermark_ms {
+            if time.is_none() || time > self.until_ms {
                 break;
             }
             let Some((time, slots)) = self.timers.pop_first() else { break };
@@ -167,7 +171,7 @@ impl Operator for FirstByTime {
             let fate = self.fates[slot as usize];
             match (fate, self.watermark_ms) {
                 (Fate::Given, _) => {}
-                (_, Some(watermark_ms)) if time <= watermark_ms => self.late.add(&self.time_name, time, watermark_ms),
+                (_, Some(watermark_ms)) if time < watermark_ms => self.late.add(&self.time_name, time, watermark_ms),
                 (Fate::Waiting(first), _) if time >= first => {}
                 _ => {
                     self.fates[slot as usize] = Fate::Waiting(time);
@@ -186,6 +190,7 @@ impl Operator for FirstByTime {
 
     fn on_watermark(&mut self, watermark_ms: i64, _context: &OperatorContext) -> Result<()> {
         self.watermark_ms = self.watermark_ms.max(Some(watermark_ms));
+        self.until_ms = self.watermark_ms;
         Ok(())
     }
 
@@ -198,6 +203,7 @@ impl Operator for FirstByTime {
     fn next_output(&mut self, context: &OperatorContext) -> Result<Option<ChangelogBatch>> {
         let slots = self.next_due(context.rows_max.max(1));
         if slots.is_empty() {
+            self.until_ms = None;
             return Ok(None);
         }
         let mut columns: Vec<Option<ArrayRef>> = vec![None; self.output_row.len()];

@@ -26,12 +26,7 @@ const TABLE: &str = "keys";
 ///
 /// # Errors
 /// A key type that cannot be a key.
-pub fn create(
-    node: &Deduplicate,
-    input: &Output,
-    output: &Output,
-    instance: Instance,
-) -> Result<Box<dyn Operator>> {
+pub fn create(node: &Deduplicate, input: &Output, output: &Output, instance: Instance) -> Result<Box<dyn Operator>> {
     Ok(match (node.keep, node.rowtime) {
         (Keep::First, None) => Box::new(FirstByArrival::new(node, input, instance)?),
         (Keep::First, Some(time)) => Box::new(first_by_time::FirstByTime::new(node, time, input, output, instance)?),
@@ -244,7 +239,9 @@ impl LastRow {
             columns[key] = Some(take(batch.records().column(key).as_ref(), &rows, None)?);
         }
         let before = match shown.is_empty() {
-            true => self.rest.iter().map(|&column| new_empty_array(batch.records().column(column).data_type())).collect(),
+            true => {
+                self.rest.iter().map(|&column| new_empty_array(batch.records().column(column).data_type())).collect()
+            }
             false => self.rows.columns(&shown)?,
         };
         for (&column, before) in self.rest.iter().zip(&before) {
@@ -315,7 +312,8 @@ impl Operator for LastRow {
     fn snapshot(&mut self) -> Result<OperatorSnapshot> {
         let (rows, times, has_time) = (&self.rows, &self.times, self.rowtime.is_some());
         let table = self.table.snapshot(Scope::Full, self.table.live_slots(), |slots| {
-            let mut columns: Vec<(FieldRef, ArrayRef)> = rows.fields().iter().cloned().zip(rows.columns(slots)?).collect();
+            let mut columns: Vec<(FieldRef, ArrayRef)> =
+                rows.fields().iter().cloned().zip(rows.columns(slots)?).collect();
             if has_time {
                 let times: Int64Array = slots.iter().map(|&slot| Some(times[slot as usize])).collect();
                 columns.push((time_field(), Arc::new(times)));

@@ -26,9 +26,9 @@ const TABLE: &str = "groups";
 ///
 /// * input: any kinds
 /// * output: `+I` for a new group, `-U`/`+U` for a changed one (`-U` only if a reader wants it), `-D` when its last
-///   row is retracted. One change per touched group and batch, in the order in which the batch touches the groups; a
-///   batch of one row gives Flink's record-by-record changelog. An unchanged result gives nothing, unless state has a
-///   TTL
+///   row is retracted. One change per touched group and batch, in the order of their last rows (without calls, of their
+///   first ones); a batch of one row gives Flink's record-by-record changelog. An unchanged result gives nothing, unless
+///   state has a TTL
 /// * state: per group the accumulators and, if the input can retract, the number of rows
 /// * dropped: when a group has no row left, or has not been written for the TTL
 /// * late rows: count like all others. Retractions of unknown groups are dropped
@@ -194,7 +194,14 @@ impl GroupAggregateOperator {
             false => Some(all_equal(before, after, self.touched.slots.len())?),
         };
         let mut changes = Changes::default();
-        for (position, (&slot, &count_before)) in self.touched.slots.iter().zip(&effect.before).enumerate() {
+        // Without calls nothing happens to a group behind its first row.
+        let order = match after.is_empty() {
+            true => (0..self.touched.slots.len() as u32).collect(),
+            false => self.touched.by_last_row(&self.slots.rows),
+        };
+        for position in order {
+            let position = position as usize;
+            let (slot, count_before) = (self.touched.slots[position], effect.before[position]);
             match (count_before > 0, self.counts[slot as usize] > 0) {
                 (false, false) => {}
                 (false, true) => changes.insert(position, position),

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Folding pays when a batch has at most this part of its rows left.
 const FOLDED_MAX: f64 = 0.5;
+/// Smaller batches say nothing about whether folding pays.
+const SAMPLE_ROWS: usize = 64;
 /// After a batch for which folding did not pay, so many pass with a row of states per row; then it is tried again.
 const UNFOLDED_BATCHES: u32 = 15;
 
@@ -23,7 +25,7 @@ const UNFOLDED_BATCHES: u32 = 15;
 /// * output: `+I` rows: the keys, the number of rows behind (negative if more were taken back than came), the states of
 ///   the aggregates. Keys come in the order in which the batch touches them
 /// * state: none: nothing waits for the next batch
-/// * late rows: count like all others
+/// * late rows: count like all others. A retraction without its row takes away from what the same batch adds to its key
 #[derive(Debug)]
 pub struct LocalAggregateOperator {
     keys: Vec<usize>,
@@ -71,7 +73,7 @@ impl LocalAggregateOperator {
             self.touched.touch(slot, row);
         }
         let folds = !self.table.is_empty();
-        if folds && self.touched.slots.len() as f64 > FOLDED_MAX * rows as f64 {
+        if folds && rows >= SAMPLE_ROWS && self.touched.slots.len() as f64 > FOLDED_MAX * rows as f64 {
             self.unfolded = UNFOLDED_BATCHES;
         }
         Ok(folds)
@@ -87,14 +89,22 @@ impl LocalAggregateOperator {
         for (row, &slot) in self.slots.rows.iter().enumerate() {
             self.counts[self.touched.position(slot)] += batch.kind(row).sign();
         }
-        let first_rows = UInt32Array::from(self.touched.first_rows.clone());
+        // Without calls nothing happens to a group behind its first row.
+        let order = match self.schema.fields().len() > keys.len() + 1 {
+            true => self.touched.by_last_row(&self.slots.rows),
+            false => (0..self.touched.slots.len() as u32).collect(),
+        };
+        let pick = |values: &[u32]| order.iter().map(|&position| values[position as usize]).collect::<Vec<u32>>();
+        let first_rows = UInt32Array::from(pick(&self.touched.first_rows));
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         for key in keys {
             columns.push(take(key.as_ref(), &first_rows, None)?);
         }
-        columns.push(Arc::new(Int64Array::from(self.counts.clone())));
-        columns.extend(self.aggregates.state(&self.touched.slots)?.into_iter().map(|(_, column)| column));
-        let records = record_batch(&self.schema, columns, self.touched.slots.len())?;
+        let counts: Int64Array = order.iter().map(|&position| Some(self.counts[position as usize])).collect();
+        columns.push(Arc::new(counts));
+        let slots = pick(&self.touched.slots);
+        columns.extend(self.aggregates.state(&slots)?.into_iter().map(|(_, column)| column));
+        let records = record_batch(&self.schema, columns, slots.len())?;
         Ok(ChangelogBatch::inserts(records))
     }
 }

@@ -48,13 +48,13 @@ type Waiting = Reverse<(i64, u64, u32)>;
 /// OVER windows over a time attribute.
 ///
 /// * input: inserts
-/// * output: inserts, the input's columns and one per call. By rowtime: when the watermark reaches the time of a row, in the
-///   order of times, then of arrival. By processing time: at once
-/// * state: per partition the accumulators and the numbers of its rows; the arguments of the rows of a bounded frame, and of
-///   those that LAG looks back to; the rows that wait; the watermark
+/// * output: inserts, the input's columns and one per call. By rowtime: when the watermark reaches the time of a row,
+///   in the order of times, then of arrival. By processing time: at once
+/// * state: per partition the accumulators and the numbers of its rows; the arguments of the rows of a bounded frame,
+///   and of those that LAG looks back to; the rows that wait; the watermark
 /// * dropped: rows that leave their frame; with a state TTL, partitions not written for so long
-/// * late rows: are dropped and counted. With an unbounded frame those at or behind the watermark, with a bounded frame those
-///   at or before the last row that their partition has given, or (RANGE) whose partition has been cleared since
+/// * late rows: are dropped and counted. With an unbounded frame those at or behind the watermark, with a bounded frame
+///   those at or before the last row that their partition has given, or (RANGE) whose partition has been cleared since
 /// * NULL in the time column fails the job
 #[derive(Debug)]
 pub struct OverByTime {
@@ -227,8 +227,7 @@ impl OverByTime {
             }
         }
         let slots = std::mem::take(&mut self.slots.rows);
-        let rows =
-            Ordered { columns: batch.records().columns(), slots: &slots, times: &times, with_peers: false };
+        let rows = Ordered { columns: batch.records().columns(), slots: &slots, times: &times, with_peers: false };
         let results = self.frames.process(rows)?;
         self.slots.rows = slots;
         let columns = batch.records().columns().iter().cloned().chain(results).collect();
@@ -289,7 +288,8 @@ impl OverByTime {
 }
 
 impl Progress {
-    /// When the rows up to `time_ms` can be cleared. Half a frame is given more, so that it is not planned anew for each row.
+    /// When the rows up to `time_ms` can be cleared. Half a frame is given more, so that it is not planned anew for
+    /// each row.
     fn plan_clearing(&mut self, time_ms: i64, preceding: i64) -> bool {
         let is_due = self.clear_ms == i64::MIN || self.clear_ms < time_ms.saturating_add(preceding).saturating_add(1);
         if is_due {
@@ -378,8 +378,7 @@ impl Operator for OverByTime {
         let mut expired = self.table.expire(context.processing_time_ms, EXPIRE_SCAN_MAX);
         expired.sort_unstable();
         self.forget(&expired);
-        let gone: Vec<u32> =
-            expired.into_iter().filter(|&slot| self.progress[slot as usize].waiting == 0).collect();
+        let gone: Vec<u32> = expired.into_iter().filter(|&slot| self.progress[slot as usize].waiting == 0).collect();
         self.table.remove(&gone)
     }
 

@@ -25,9 +25,9 @@ const ROWS: &str = "rows";
 /// OVER windows over an order that is no time.
 ///
 /// * input: any kinds, with `-U`
-/// * output: the input's columns and one per call. A row that comes gives `+I` (`+U` if it comes as one), a row that goes
-///   `-D`; those behind it whose results change give `-U`/`+U` (`-U` only if a reader wants it), in their order. What goes
-///   is given first if a batch has several changes
+/// * output: the input's columns and one per call. A row that comes gives `+I` (`+U` if it comes as one), a row that
+///   goes `-D`; those behind it whose results change give `-U`/`+U` (`-U` only if a reader wants it), in their order.
+///   What goes is given first if a batch has several changes
 /// * state: the rows of each partition in their order, with their results; accumulators of all of them
 /// * dropped: rows that are taken back, and, with a state TTL, partitions not written for so long
 /// * late rows: count like all others. Retractions of unknown rows are dropped
@@ -295,10 +295,7 @@ impl OverByValue {
                 let arguments = self.calls.argument_columns(&self.rows.columns(&entering)?);
                 let results = self.steps.run(&mut self.calls.aggregates, &self.calls.schema, &arguments)?;
                 let places = UInt32Array::from(places);
-                results
-                    .iter()
-                    .map(|column| Ok(take(column.as_ref(), &places, None)?))
-                    .collect::<Result<Vec<_>>>()?
+                results.iter().map(|column| Ok(take(column.as_ref(), &places, None)?)).collect::<Result<Vec<_>>>()?
             }
         };
         Ok(self.calls.columns(&aggregates, &ranks, &[]))

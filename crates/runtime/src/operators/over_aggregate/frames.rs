@@ -1,5 +1,5 @@
-//! The frames of rows that come in the order of their times: what is in the accumulators of each partition, and the rows
-//! that will leave them.
+//! The frames of rows that come in the order of their times: what is in the accumulators of each partition, and the
+//! rows that will leave them.
 
 use super::calls::{Calls, Ranks};
 use super::steps::Steps;

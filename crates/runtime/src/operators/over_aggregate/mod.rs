@@ -1,8 +1,8 @@
 //! OVER windows: a row in, the row with what its window gives out.
 //!
 //! * [`by_time`]: the order is time. Rows are only added, every row is given once
-//! * [`by_value`]: the order is any other column. Rows can come and go anywhere in the order, which changes the results of the
-//!   rows behind them
+//! * [`by_value`]: the order is any other column. Rows can come and go anywhere in the order, which changes the results
+//!   of the rows behind them
 //!
 //! Both compute aggregates as programs ([`steps`]) for the accumulators, which are columns by partition.
 

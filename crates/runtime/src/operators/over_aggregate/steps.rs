@@ -1,5 +1,5 @@
-//! Running aggregates, column by column: which rows enter and leave the accumulators, and after which of them a result is
-//! wanted.
+//! Running aggregates, column by column: which rows enter and leave the accumulators, and after which of them a result
+//! is wanted.
 //!
 //! What lies between two results of one partition is a wave. Accumulators are called once per wave with the rows of all
 //! partitions: a batch with many partitions takes few calls.

@@ -107,20 +107,17 @@ impl RankOperator {
         let field = |column: usize| input.row.arrow().fields()[column].clone();
         let order: Vec<usize> = node.order.iter().map(|key| key.column).collect();
         let leading = match &node.strategy {
-            RankStrategy::Update(key) => key.iter().copied().filter(|column| !node.partition.contains(column)).collect(),
+            RankStrategy::Update(key) => {
+                key.iter().copied().filter(|column| !node.partition.contains(column)).collect()
+            }
             RankStrategy::Append | RankStrategy::Retract => Vec::new(),
         };
-        let is_rest = |column: &usize| {
-            !order.contains(column) && !leading.contains(column) && !node.partition.contains(column)
-        };
+        let is_rest =
+            |column: &usize| !order.contains(column) && !leading.contains(column) && !node.partition.contains(column);
         let rest: Vec<usize> = leading.iter().copied().chain((0..input.row.len()).filter(is_rest)).collect();
         let options = |descending, nulls_first| SortOptions { descending, nulls_first };
         let rows = SortedRows::new(SortedRowsSpec {
-            order: node
-                .order
-                .iter()
-                .map(|key| (field(key.column), options(key.descending, key.nulls_first)))
-                .collect(),
+            order: node.order.iter().map(|key| (field(key.column), options(key.descending, key.nulls_first))).collect(),
             rest: rest.iter().map(|&column| field(column)).collect(),
             identity: match &node.strategy {
                 RankStrategy::Append => SortedIdentity::None,
@@ -210,7 +207,9 @@ impl RankOperator {
                 _ => return false,
             }
         }
-        if self.form == Form::Single && let Some(old) = self.rows.remove_last(slot) {
+        if self.form == Form::Single
+            && let Some(old) = self.rows.remove_last(slot)
+        {
             let new = self.rows.insert(slot, batch, row);
             self.push(RowKind::UpdateBefore, slot, 1, old);
             self.push(RowKind::UpdateAfter, slot, 1, new);
@@ -220,7 +219,10 @@ impl RankOperator {
         if self.form == Form::Ranks {
             self.shift_down(slot, new, end);
         }
-        if is_full && let Some(gone) = self.rows.remove_last(slot) && self.form == Form::Rows {
+        if is_full
+            && let Some(gone) = self.rows.remove_last(slot)
+            && self.form == Form::Rows
+        {
             self.push(RowKind::Delete, slot, end, gone);
         }
         if self.form != Form::Ranks {
@@ -253,7 +255,9 @@ impl RankOperator {
         if self.form == Form::Ranks {
             self.shift_down(slot, new, end);
         } else if self.rows.index(slot, new, limit(end)).is_some() {
-            if self.rows.len(slot) as u64 > end && let Some(gone) = self.rows.at(slot, limit(end)) {
+            if self.rows.len(slot) as u64 > end
+                && let Some(gone) = self.rows.at(slot, limit(end))
+            {
                 self.push(RowKind::Delete, slot, end, gone);
             }
             self.push(RowKind::Insert, slot, 1, new);
@@ -269,7 +273,9 @@ impl RankOperator {
         let Some(index) = index else { return true };
         if self.form != Form::Ranks {
             self.push(RowKind::Delete, slot, 1, gone);
-            if end <= self.rows.len(slot) as u64 && let Some(risen) = self.rows.at(slot, limit(end) - 1) {
+            if end <= self.rows.len(slot) as u64
+                && let Some(risen) = self.rows.at(slot, limit(end) - 1)
+            {
                 self.push(RowKind::Insert, slot, end, risen);
             }
             return true;
@@ -369,7 +375,9 @@ impl RankOperator {
         for (&column, values) in self.stored.iter().zip(self.rows.columns(&rows)?) {
             columns[column] = Some(values);
         }
-        if self.with_rank && let Some(last) = columns.last_mut() {
+        if self.with_rank
+            && let Some(last) = columns.last_mut()
+        {
             *last = Some(Arc::new(Int64Array::from_iter_values(self.changes.iter().map(|change| change.rank as i64))));
         }
         let records = record_batch(self.output_row.arrow(), columns.into_iter().flatten().collect(), rows.len())?;

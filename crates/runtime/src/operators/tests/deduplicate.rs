@@ -70,17 +70,21 @@ fn the_first_row_by_time_waits_for_the_watermark() {
         +I b 4 0:00:30
         wm 0:00:25
         +I a 5 0:00:01
-        +I c 5 0:00:25
+        +I c 5 0:00:24.999
+        +I e 5 0:00:25
         +I d 6 0:00:26
         +I b 6 0:00:29
         wm 0:00:29
         +I c 6 0:01:30
         wm max";
     let first = Case { exact: true, ..first };
-    first.check(rows, "+I a 2 00:00:08 \n +I d 6 00:00:26 \n +I b 6 00:00:29 \n +I c 6 00:01:30");
+    first.check(rows, "+I a 2 00:00:08 \n +I e 5 00:00:25 \n +I d 6 00:00:26 \n +I b 6 00:00:29 \n +I c 6 00:01:30");
     let statistics = first.statistics(rows);
-    assert_eq!((statistics.late_rows, statistics.state_entries), (1, 4));
-    assert_eq!(statistics.late_sample.as_deref(), Some("ts 1970-01-01 00:00:25 is behind watermark 1970-01-01 00:00:25"));
+    assert_eq!((statistics.late_rows, statistics.state_entries), (1, 5));
+    assert_eq!(
+        statistics.late_sample.as_deref(),
+        Some("ts 1970-01-01 00:00:24.999 is behind watermark 1970-01-01 00:00:25")
+    );
 }
 
 #[test]

@@ -141,10 +141,10 @@ fn distinct_rows_are_a_group_without_calls() {
 }
 
 #[test]
-fn a_batch_gives_one_change_per_group_in_first_touch_order() {
+fn a_batch_gives_one_change_per_group_in_the_order_of_their_last_rows() {
     let grouped = aggregate(ChangelogMode::ALL, ChangelogMode::ALL);
     let first = "+I b 1 \n +I a 1 \n +I b 2 \n +I c 9 \n -D c 9";
-    assert_eq!(grouped.run(first, 1000, false), ["+I b 2 3", "+I a 1 1"], "c came and went within the batch");
+    assert_eq!(grouped.run(first, 1000, false), ["+I a 1 1", "+I b 2 3"], "c came and went within the batch");
     let second = format!("{first} \n wm 0:00 \n +I a 5 \n -D b 1 \n -D a 5 \n -D b 2 \n +I b 4");
     assert_eq!(grouped.run(&second, 1000, false)[2..], ["-U b 2 3", "+U b 1 4"], "a is as before");
 }

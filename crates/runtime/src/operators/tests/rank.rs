@@ -160,7 +160,10 @@ fn a_row_that_rises_gives_both_old_contents_first() {
 
 #[test]
 fn content_beside_the_order_is_updated_in_place() {
-    let node = Rank { order: vec![SortKey { column: 1, descending: true, nulls_first: false }], ..rank(RankStrategy::Update(vec![0, 1]), (1, 2), true) };
+    let node = Rank {
+        order: vec![SortKey { column: 1, descending: true, nulls_first: false }],
+        ..rank(RankStrategy::Update(vec![0, 1]), (1, 2), true)
+    };
     ranked(node, ChangelogMode::ALL).check(
         "+I s 1 1 \n +I s 2 1 \n +U s 1 7 \n +U s 2 8 \n +I s 3 1 \n +U s 1 8",
         "+I s 1 1 1
@@ -275,9 +278,19 @@ fn a_batch_gives_what_is_different_after_it() {
 fn expired_rankings_are_new_ones() {
     let ttl = Some(Duration::from_millis(100));
     let expiring = ranked(Rank { state_ttl: ttl, ..rank(RankStrategy::Append, (1, 2), true) }, ChangelogMode::ALL);
-    let script = "now 1000 \n +I x 1 1 \n now 1050 \n +I x 2 2 \n now 1140 \n +I x 3 0 \n now 1160 \n +I x 4 0 \n +I x 5 9";
+    let script =
+        "now 1000 \n +I x 1 1 \n now 1050 \n +I x 2 2 \n now 1140 \n +I x 3 0 \n now 1160 \n +I x 4 0 \n +I x 5 9";
     for restore in [false, true] {
-        let expected = ["+I x 1 1 1", "-U x 1 1 1", "+U x 2 2 1", "+I x 1 1 2", "+I x 4 0 1", "-U x 4 0 1", "+U x 5 9 1", "+I x 4 0 2"];
+        let expected = [
+            "+I x 1 1 1",
+            "-U x 1 1 1",
+            "+U x 2 2 1",
+            "+I x 1 1 2",
+            "+I x 4 0 1",
+            "-U x 4 0 1",
+            "+U x 5 9 1",
+            "+I x 4 0 2",
+        ];
         assert_eq!(expiring.run(script, 1, restore), expected, "restore {restore}");
     }
 }

@@ -29,15 +29,11 @@ const ROWS: &str = "
 #[test]
 fn rows_wait_for_the_watermark() {
     let by_time = sort(Some(2), vec![key(2, false)]);
-    by_time.check(
-        ROWS,
-        "+I 2 7 00:00:01.500 \n +I 1 5 00:00:02 \n +I 3 6 00:00:02 \n +I 5 1 00:00:03 \n +I 4 9 00:00:10",
-    );
+    by_time
+        .check(ROWS, "+I 2 7 00:00:01.500 \n +I 1 5 00:00:02 \n +I 3 6 00:00:02 \n +I 5 1 00:00:03 \n +I 4 9 00:00:10");
     assert_eq!(by_time.statistics(ROWS).late_rows, 1);
-    sort(Some(2), vec![key(2, false), key(1, true)]).check(
-        ROWS,
-        "+I 2 7 00:00:01.500 \n +I 3 6 00:00:02 \n +I 1 5 00:00:02 \n +I 5 1 00:00:03 \n +I 4 9 00:00:10",
-    );
+    sort(Some(2), vec![key(2, false), key(1, true)])
+        .check(ROWS, "+I 2 7 00:00:01.500 \n +I 3 6 00:00:02 \n +I 1 5 00:00:02 \n +I 5 1 00:00:03 \n +I 4 9 00:00:10");
 }
 
 #[test]
