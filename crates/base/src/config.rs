@@ -253,7 +253,11 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
         "table.exec.source.cdc-events-duplicate",
         "deduplication of CDC events (table.exec.source.cdc-events-duplicate)",
     ),
-    refused("table.exec.deduplicate.*", "deduplication (table.exec.deduplicate.*)"),
+    inert(
+        "table.exec.deduplicate.*",
+        "the first row of a key is an insert, a later one an update; a batch gives one change per key",
+        "每个 key 的第一行为插入，之后为更新；每批每个 key 至多一次变更",
+    ),
     inert("table.exec.mini-batch.*", NATURAL_BATCHES_EN, NATURAL_BATCHES_ZH),
     inert("table.optimizer.*", "the planner has no such switch", "优化器没有该开关"),
     inert("table.exec.sink.require-on-conflict", NO_CONFLICT_EN, NO_CONFLICT_ZH),

@@ -1,7 +1,7 @@
 //! Flink's aggregate functions inside DataFusion's aggregation and OVER windows.
 //!
-//! Grouping, FILTER and frames are DataFusion's. DISTINCT is done here, before the function: a value is given to it once
-//! per group, so that the function's own way of telling values apart is not used.
+//! Grouping, FILTER and frames are DataFusion's. DISTINCT is done here, before the function: a value is given to it
+//! once per group, so that the function's own way of telling values apart is not used.
 
 use crate::expression::{external, plain_field};
 use crate::table::encode;

@@ -1,7 +1,7 @@
 //! Our expressions inside DataFusion's operators.
 //!
-//! Every expression of a query runs as the streaming engine runs it, with Flink's types and values. DataFusion sees what it
-//! needs: the Arrow type, the text, and whether two expressions are the same.
+//! Every expression of a query runs as the streaming engine runs it, with Flink's types and values. DataFusion sees
+//! what it needs: the Arrow type, the text, and whether two expressions are the same.
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, TimestampMillisecondArray};
 use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Schema, SchemaRef};
@@ -86,8 +86,8 @@ pub fn record_batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> 
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-/// A field of a physical plan. All of them are nullable and carry no metadata: types are looked at before, and NOT NULL is
-/// promised by nobody below.
+/// A field of a physical plan. All of them are nullable and carry no metadata: types are looked at before, and NOT
+/// NULL is promised by nobody below.
 pub fn plain_field(name: &str, data_type: DataType) -> FieldRef {
     Arc::new(ArrowField::new(name, data_type, true))
 }

@@ -35,8 +35,8 @@ impl BatchEngine for DataFusionEngine {
 /// The result of a query over given tables.
 ///
 /// `tables` holds the final rows of each table that the query reads, by the table's name, with the columns that its
-/// connector would give: physical columns by name, metadata columns by key; computed columns are computed. Nothing is read
-/// from outside. Columns of the result have the types of [`BatchQuery::row`].
+/// connector would give: physical columns by name, metadata columns by key; computed columns are computed. Nothing is
+/// read from outside. Columns of the result have the types of [`BatchQuery::row`].
 ///
 /// # Errors
 /// A table or column that is missing, what batch mode does not have, and what Flink fails a job for.

@@ -1,7 +1,7 @@
 //! Tables: what a source gives, read to its end, with changes applied and computed columns added.
 //!
-//! A source of plain rows is read while the query runs. One of changes is read to its end first: the query sees the table
-//! that the changes leave. A table that is read in several places of a query is read once.
+//! A source of plain rows is read while the query runs. One of changes is read to its end first: the query sees the
+//! table that the changes leave. A table that is read in several places of a query is read once.
 
 use crate::expression::{Moment, external, plain_field, record_batch};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, RecordBatch};
@@ -186,8 +186,8 @@ impl Table {
     }
 }
 
-/// The table that changes leave, in the order in which its rows came. Keyed changes replace the row of their key; others
-/// take away a row that is the same.
+/// The table that changes leave, in the order in which its rows came. Keyed changes replace the row of their key;
+/// others take away a row that is the same.
 pub fn materialise(schema: &SchemaRef, changes: &[ChangelogBatch], key: &[usize]) -> Result<RecordBatch> {
     let all = concat_batches(schema, changes.iter().map(ChangelogBatch::records))?;
     let compared: Vec<usize> = if key.is_empty() { (0..all.num_columns()).collect() } else { key.to_vec() };

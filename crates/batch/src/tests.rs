@@ -58,7 +58,7 @@ fn session() -> Session {
 /// The last statement of a script, after [`TABLES`].
 fn planned(sql: &str) -> Result<Outcome> {
     let mut session = session();
-    let script = syntax::Script::new("test.sql", &format!("{TABLES}{sql}"));
+    let script = syntax::Script::new("test.sql", format!("{TABLES}{sql}"));
     let mut last = Err(Error::internal("no statement"));
     for statement in script.statements() {
         last = session.execute(&script, &statement).map(|executed| executed.outcome);

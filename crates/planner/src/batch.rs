@@ -1,8 +1,8 @@
 //! What batch mode is given: bound queries, the tables that they read, and expressions ready to run.
 //!
-//! In batch mode a query is not lowered to operators of the stream plan. A [`BatchEngine`] runs its logical plan and gives
-//! the result as a bounded source, so that sinks, metrics and the life of a job are those of every other job. Only
-//! expressions and functions are shared with the streaming engine, which makes the one a check of the other.
+//! In batch mode a query is not lowered to operators of the stream plan. A [`BatchEngine`] runs its logical plan and
+//! gives the result as a bounded source, so that sinks, metrics and the life of a job are those of every other job.
+//! Only expressions and functions are shared with the streaming engine, which makes the one a check of the other.
 
 use crate::catalog::CatalogTable;
 use crate::codes;
@@ -303,8 +303,8 @@ pub fn as_equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// The type in which values of these two types can be compared byte by byte with the same outcome as `=`; `None` if there
-/// is none.
+/// The type in which values of these two types can be compared byte by byte with the same outcome as `=`; `None` if
+/// there is none.
 pub fn key_type(left: &SqlType, right: &SqlType) -> Option<SqlType> {
     use LogicalType::*;
     let is_text = |logical: &LogicalType| matches!(logical, Char(_) | VarChar(_));

@@ -363,6 +363,9 @@ fn name(node: &Node) -> String {
         NodeKind::Replicate(_) => "replicate".into(),
         NodeKind::UpsertMaterialize(_) => "upsert materialize".into(),
         NodeKind::LocalAggregate(_) => "local aggregate".into(),
+        NodeKind::IntervalJoin(_) => "interval join".into(),
+        NodeKind::TemporalJoin(_) => "temporal join".into(),
+        NodeKind::WindowJoin(_) => "window join".into(),
         NodeKind::Sink(sink) => format!("sink {}", sink.table),
     }
 }

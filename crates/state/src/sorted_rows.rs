@@ -289,6 +289,12 @@ impl SortedRows {
         })
     }
 
+    /// How many rows of a slot come first that `before` holds for. It must hold for no row behind one that it does not hold for.
+    pub fn count_before(&self, slot: u32, before: impl Fn(u32) -> bool) -> usize {
+        let ordered = &self.ordered[slot as usize];
+        ordered.index(ordered.partition_point(before), usize::MAX).unwrap_or_default()
+    }
+
     /// The last row of a slot.
     pub fn last(&self, slot: u32) -> Option<u32> {
         self.ordered[slot as usize].last()

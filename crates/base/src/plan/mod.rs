@@ -5,8 +5,10 @@
 //! nodes are compared with the checkpoint by [`Node::operator_id`] and [`Node::digest`].
 
 mod relational;
+mod temporal;
 
 pub use relational::*;
+pub use temporal::*;
 
 use crate::changelog::ChangelogMode;
 use crate::config::JobConfig;
@@ -119,6 +121,12 @@ pub enum NodeKind {
     UpsertMaterialize(UpsertMaterialize),
     /// The first phase of GROUP BY.
     LocalAggregate(LocalAggregate),
+    /// A join of rows whose times are near each other.
+    IntervalJoin(IntervalJoin),
+    /// A join with the versions of a table.
+    TemporalJoin(TemporalJoin),
+    /// A join of the rows of equal windows.
+    WindowJoin(WindowJoin),
     /// Writes a table.
     Sink(Sink),
 }

@@ -9,7 +9,7 @@ use arrow::array::{
     new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use arrow::compute::{filter, nullif, prep_null_mask_filter, take};
+use arrow::compute::{filter, nullif, take};
 use arrow::datatypes::{DataType, Field as ArrowField, Fields, Int32Type, Int64Type, SchemaRef, UInt32Type};
 use base::{Error, LogicalType, Result, SqlType};
 use datafusion_common::UnnestOptions;
@@ -107,8 +107,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Rows beside each element of a list; a struct element becomes a column per field. With `keep` a row whose list is NULL is
-/// given once.
+/// Rows beside each element of a list; a struct element becomes a column per field. With `keep` a row whose list is
+/// NULL is given once.
 fn unnested(
     input: &Rows,
     list: Arc<dyn PhysicalExpr>,
@@ -225,7 +225,7 @@ impl Elements {
         columns.extend(elements.columns().iter().cloned());
         let pairs = record_batch(schema, columns, owners.len())?;
         let holds = condition.evaluate(&pairs).and_then(|value| value.into_array(owners.len()));
-        let holds = prep_null_mask_filter(holds.map_err(from_datafusion)?.as_boolean());
+        let holds = holds.map_err(from_datafusion)?.as_boolean().clone();
         let kept = (filter(&owners, &holds)?, filter(&elements, &holds)?);
         Ok((kept.0.as_primitive::<UInt32Type>().clone(), kept.1.as_struct().clone()))
     }

@@ -69,8 +69,8 @@ impl Lowering<'_> {
         Ok(Rows { plan: Arc::new(plan), types })
     }
 
-    /// NOT IN: a row stays if its value differs from each of the subquery; one comparison with NULL is enough to let it go.
-    /// The first condition is the comparison, the others tell which rows the subquery has for the row.
+    /// NOT IN: a row stays if its value differs from each of the subquery; one comparison with NULL is enough to let
+    /// it go. The first condition is the comparison, the others tell which rows the subquery has for the row.
     fn not_in(&self, sides: &Sides<'_>, mut conditions: Vec<Expr>) -> Result<Rows> {
         if conditions.is_empty() {
             return Err(Error::internal("NOT IN without a comparison"));

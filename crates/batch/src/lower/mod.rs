@@ -1,7 +1,7 @@
 //! From a logical plan to DataFusion's operators.
 //!
-//! Every operator has one partition: rows keep a set order, and no operator has to meet another one's partitioning. Columns
-//! are matched by position; names matter only in the expressions of the logical plan, and are resolved there.
+//! Every operator has one partition: rows keep a set order, and no operator has to meet another one's partitioning.
+//! Columns are matched by position; names matter only in the expressions of the logical plan, and are resolved there.
 
 mod aggregate;
 mod collections;

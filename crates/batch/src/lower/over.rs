@@ -5,7 +5,7 @@ use super::{Lowering, Rows, all_columns, project, sorted};
 use crate::aggregate::FlinkAggregate;
 use crate::expression::Typed;
 use arrow::compute::SortOptions;
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use base::{Error, Result, SqlType};
 use datafusion_common::{DFSchema, ScalarValue};
 use datafusion_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -14,6 +14,7 @@ use datafusion_expr::{Expr, SortExpr, WindowFrame, WindowFrameBound, WindowFrame
 use datafusion_functions_window::{cume_dist, lead_lag, ntile, rank, row_number};
 use datafusion_physical_expr::expressions::{CastExpr, Literal};
 use datafusion_physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion_physical_plan::WindowExpr;
 use datafusion_physical_plan::windows::{WindowAggExec, create_window_expr};
 use planner::batch::from_datafusion;
 use planner::bridge::flink_aggregate;
@@ -28,6 +29,29 @@ struct Function<'e> {
     sql_type: SqlType,
     /// The place of its result behind the columns of the input.
     place: usize,
+}
+
+/// The function that DataFusion runs, its arguments and the type of its result.
+struct Chosen {
+    definition: WindowFunctionDefinition,
+    arguments: Vec<Arc<dyn PhysicalExpr>>,
+    result: SqlType,
+}
+
+/// PARTITION BY and ORDER BY over the columns of `schema`.
+struct Sorting {
+    partition: Vec<Arc<dyn PhysicalExpr>>,
+    order: Vec<PhysicalSortExpr>,
+    schema: SchemaRef,
+}
+
+impl Sorting {
+    /// The order in which rows are read: a partition after the other.
+    fn keys(&self) -> Vec<PhysicalSortExpr> {
+        let options = SortOptions { descending: false, nulls_first: true };
+        let partition = self.partition.iter().map(|expr| PhysicalSortExpr { expr: expr.clone(), options });
+        partition.chain(self.order.iter().cloned()).collect()
+    }
 }
 
 /// The columns that the functions of one sorting read, behind those of the input.
@@ -124,38 +148,17 @@ impl Lowering<'_> {
         let partition: Vec<Arc<dyn PhysicalExpr>> = partition.into_iter().map(|place| column(place).expr).collect();
         let order: Vec<PhysicalSortExpr> =
             order.into_iter().map(|(place, options)| PhysicalSortExpr { expr: column(place).expr, options }).collect();
+        let sorting = Sorting { partition, order, schema: schema.clone() };
         let mut windows = Vec::with_capacity(functions.len());
         let mut raw = Vec::with_capacity(functions.len());
         for (function, (arguments, filter)) in functions.iter().zip(read) {
             let arguments = arguments.into_iter().map(column).collect();
-            let (definition, arguments, distinct, sql_type) = self.definition(function, arguments)?;
-            let key = order.first().map(|key| key.expr.data_type(&schema)).transpose().map_err(from_datafusion)?;
-            let frame = Arc::new(frame(&function.call.params.window_frame, key.as_ref())?);
-            let filter = filter.map(|place| column(place).expr);
-            let window = create_window_expr(
-                &definition,
-                function.name.clone(),
-                &arguments,
-                &partition,
-                &order,
-                frame,
-                schema.clone(),
-                false,
-                distinct,
-                filter,
-            )
-            .map_err(from_datafusion)?;
+            let (window, sql_type) =
+                self.window_expr(function, arguments, filter.map(|place| column(place).expr), &sorting)?;
             windows.push(window);
             raw.push(sql_type);
         }
-        let keys = partition
-            .iter()
-            .map(|expr| PhysicalSortExpr {
-                expr: expr.clone(),
-                options: SortOptions { descending: false, nulls_first: true },
-            })
-            .chain(order.iter().cloned())
-            .collect();
+        let keys = sorting.keys();
         let width = rows.types.len();
         let rows = sorted(rows, keys, None);
         let plan = WindowAggExec::try_new(windows, rows.plan, false).map_err(from_datafusion)?;
@@ -166,6 +169,36 @@ impl Lowering<'_> {
         as_flink(Rows { plan: Arc::new(plan), types }, width, functions)
     }
 
+    /// A function over its frames, and the type that DataFusion gives it.
+    fn window_expr(
+        &self,
+        function: &Function<'_>,
+        arguments: Vec<Typed>,
+        filter: Option<Arc<dyn PhysicalExpr>>,
+        sorting: &Sorting,
+    ) -> Result<(Arc<dyn WindowExpr>, SqlType)> {
+        let chosen = self.choose(function, arguments)?;
+        let Sorting { partition, order, schema } = sorting;
+        let key = order.first().map(|key| key.expr.data_type(schema)).transpose().map_err(from_datafusion)?;
+        let frame = Arc::new(frame(&function.call.params.window_frame, key.as_ref())?);
+        let (name, schema) = (function.name.clone(), schema.clone());
+        // DISTINCT is in the function itself.
+        let (ignore_nulls, distinct) = (false, false);
+        let window = create_window_expr(
+            &chosen.definition,
+            name,
+            &chosen.arguments,
+            partition,
+            order,
+            frame,
+            schema,
+            ignore_nulls,
+            distinct,
+            filter,
+        );
+        Ok((window.map_err(from_datafusion)?, chosen.result))
+    }
+
     /// An expression over the first columns of rows: those that the window node's input has.
     fn compile_over(&self, rows: &Rows, names: &DFSchema, expr: &Expr) -> Result<Typed> {
         let width = names.fields().len();
@@ -173,12 +206,8 @@ impl Lowering<'_> {
         Ok(self.typed(scope.compile(expr)?, rows))
     }
 
-    /// The function that DataFusion runs, its arguments, whether it is DISTINCT, and the type of its result.
-    fn definition(
-        &self,
-        function: &Function<'_>,
-        mut arguments: Vec<Typed>,
-    ) -> Result<(WindowFunctionDefinition, Vec<Arc<dyn PhysicalExpr>>, bool, SqlType)> {
+    /// The function that DataFusion runs.
+    fn choose(&self, function: &Function<'_>, mut arguments: Vec<Typed>) -> Result<Chosen> {
         let params = &function.call.params;
         if let WindowFunctionDefinition::AggregateUDF(udaf) = &function.call.fun {
             let aggregate = flink_aggregate(udaf)
@@ -187,7 +216,7 @@ impl Lowering<'_> {
             let call = FlinkAggregate::new(aggregate.clone(), types, params.distinct)?;
             let result = call.result().clone();
             let definition = WindowFunctionDefinition::AggregateUDF(call.udaf());
-            return Ok((definition, argument_expressions(arguments), false, result));
+            return Ok(Chosen { definition, arguments: argument_expressions(arguments), result });
         }
         let name = function.call.fun.name().to_uppercase();
         let udwf = match name.as_str() {
@@ -218,7 +247,7 @@ impl Lowering<'_> {
             _ => function.sql_type.clone(),
         };
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
-        Ok((WindowFunctionDefinition::WindowUDF(udwf), arguments, false, result))
+        Ok(Chosen { definition: WindowFunctionDefinition::WindowUDF(udwf), arguments, result })
     }
 }
 

@@ -113,11 +113,8 @@ pub fn merges_exactly(function: &dyn AggregateFunction, arguments: &[SqlType], o
     if arguments.iter().any(is_floating) {
         return known.computation == Computation::Count && !options.distinct;
     }
-    match known.computation {
-        Computation::Count | Computation::Sum | Computation::Sum0 | Computation::Avg => true,
-        Computation::Min | Computation::Max => true,
-        _ => false,
-    }
+    use Computation::{Avg, Count, Max, Min, Sum, Sum0};
+    matches!(known.computation, Count | Sum | Sum0 | Avg | Min | Max)
 }
 
 impl AggregateFunction for Aggregate {

@@ -51,7 +51,8 @@ fn a_sink_gets_each_row_once() {
 #[test]
 fn changes_are_applied_before_the_query() {
     let program = Program::new();
-    let change = |before: &str, after: &str, op: &str| format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\"}}\n");
+    let change =
+        |before: &str, after: &str, op: &str| format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\"}}\n");
     let row = |id: u32, owner: &str| format!("{{\"id\":{id},\"owner\":\"{owner}\"}}");
     let (zhang, li, wang) = (row(1, "Zhang San"), row(1, "Li Si"), row(2, "Wang Wu"));
     program.write(

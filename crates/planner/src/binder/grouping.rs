@@ -242,8 +242,12 @@ fn without_sets(aggregate: &Aggregate) -> Result<LogicalPlan> {
     }
     let (group_expr, number) = (aggregate.group_expr.clone(), calls.len());
     let plain = LogicalPlan::Aggregate(Aggregate::try_new(aggregate.input.clone(), group_expr, calls)?);
-    let keys: Vec<Expr> =
-        plain.schema().iter().take(plain.schema().fields().len() - number).map(|(qualifier, field)| column(qualifier, field)).collect();
+    let keys: Vec<Expr> = plain
+        .schema()
+        .iter()
+        .take(plain.schema().fields().len() - number)
+        .map(|(qualifier, field)| column(qualifier, field))
+        .collect();
     renamed(aggregate, keys, values, plain)
 }
 
@@ -266,7 +270,9 @@ fn expand_sets(aggregate: &Aggregate, lists: &[Vec<Expr>], functions: &FunctionC
         return Err(external(Error::unsupported(format!("grouping sets over more than {COLUMNS_MAX} columns"))));
     }
     if groups.iter().any(|group| is_window(group)) {
-        return Err(external(Error::unsupported("GROUPING SETS, CUBE and ROLLUP with TUMBLE, HOP or SESSION in GROUP BY")));
+        return Err(external(Error::unsupported(
+            "GROUPING SETS, CUBE and ROLLUP with TUMBLE, HOP or SESSION in GROUP BY",
+        )));
     }
     let mut sets: Vec<GroupingSet> = lists.iter().map(|list| grouping_set(list, &groups)).collect();
     sets.sort_by_key(|set| set.id);
@@ -312,9 +318,8 @@ fn with_group_columns(aggregate: &Aggregate, groups: &[&Expr]) -> Result<(Logica
             Expr::Column(column) => column.name.clone(),
             other => other.schema_name().to_string(),
         };
-        let is_taken = |(qualifier, field): (Option<&TableReference>, &FieldRef)| {
-            qualifier.is_none() && *field.name() == name
-        };
+        let is_taken =
+            |(qualifier, field): (Option<&TableReference>, &FieldRef)| qualifier.is_none() && *field.name() == name;
         if columns.iter().any(|known| known.name == name) || schema.iter().any(is_taken) {
             name = format!("{name}${place}");
         }
@@ -341,7 +346,12 @@ fn by_set(values: &[(i64, i64)], set_column: &Expr, functions: &FunctionContext)
 }
 
 /// The columns of the aggregate as it was written: keys, then calls, with the values of markers among them.
-fn renamed(aggregate: &Aggregate, keys: Vec<Expr>, values: Vec<Option<Expr>>, plan: LogicalPlan) -> Result<LogicalPlan> {
+fn renamed(
+    aggregate: &Aggregate,
+    keys: Vec<Expr>,
+    values: Vec<Option<Expr>>,
+    plan: LogicalPlan,
+) -> Result<LogicalPlan> {
     let wanted: Vec<(Option<&TableReference>, &FieldRef)> = aggregate.schema.iter().collect();
     let (wanted_keys, wanted_calls) = wanted.split_at(wanted.len().saturating_sub(values.len()));
     let named = |expr: Expr, (qualifier, field): (Option<&TableReference>, &FieldRef)| match &expr {

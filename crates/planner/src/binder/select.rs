@@ -45,8 +45,7 @@ fn name_inside(alias: &mut TableAlias, query: &mut Box<Query>) -> Result<()> {
     std::mem::swap(query, &mut outer);
     let named = Some(alias.clone());
     alias.columns.clear();
-    query.body =
-        Box::new(select_all(TableFactor::Derived { lateral: false, subquery: outer, alias: named, sample: None })?);
+    *query.body = select_all(TableFactor::Derived { lateral: false, subquery: outer, alias: named, sample: None })?;
     Ok(())
 }
 
@@ -209,9 +208,22 @@ fn refuse_aggregates(rewriter: &Rewriter<'_>, select: &Select) -> Result<()> {
     }
 }
 
+/// Whether a join keeps rows of a right side that only exists for rows of the left one.
+fn keeps_lateral(from: &TableWithJoins) -> bool {
+    from.joins.iter().any(|join| {
+        let is_lateral = matches!(&join.relation, TableFactor::UNNEST { .. } | TableFactor::Derived { lateral: true, .. });
+        let keeps_right = matches!(
+            join.join_operator,
+            JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
+        );
+        is_lateral && keeps_right
+    })
+}
+
 fn refuse(select: &Select) -> Result<()> {
     let feature = match select {
         Select { distinct: Some(Distinct::On(_)), .. } => "DISTINCT ON",
+        Select { from, .. } if from.iter().any(keeps_lateral) => "RIGHT and FULL JOIN with UNNEST or LATERAL",
         Select { top: Some(_), .. } => "TOP",
         Select { into: Some(_), .. } => "SELECT INTO",
         Select { prewhere: Some(_), .. } => "PREWHERE",

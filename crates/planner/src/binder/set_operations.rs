@@ -122,8 +122,11 @@ fn all(
         .collect();
     let (condition, copies) = match counts.as_slice() {
         [left, right] => {
-            let both = call(">=", vec![left.clone(), bigint(1)], functions)?
-                .and(call(">=", vec![right.clone(), bigint(1)], functions)?);
+            let both = call(">=", vec![left.clone(), bigint(1)], functions)?.and(call(
+                ">=",
+                vec![right.clone(), bigint(1)],
+                functions,
+            )?);
             let fewer = call(">", vec![left.clone(), right.clone()], functions)?;
             let branch = vec![(Box::new(fewer), Box::new(right.clone()))];
             (both, Expr::Case(Case::new(None, branch, Some(Box::new(left.clone())))))

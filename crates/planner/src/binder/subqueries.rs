@@ -213,7 +213,9 @@ impl Unnester {
         let selected = Column::from(subquery.schema().qualified_field(0));
         let plan = subquery.clone().rewrite(&mut pull_up)?.data;
         if !pull_up.can_pull_up {
-            return Err(unsupported("a correlated subquery of this form: only equalities can stand below an aggregate"));
+            return Err(unsupported(
+                "a correlated subquery of this form: only equalities can stand below an aggregate",
+            ));
         }
         let correlated: BTreeSet<Column> = pull_up.correlated_subquery_cols_map.into_values().flatten().collect();
         Ok(Pulled { plan, filters: pull_up.join_filters, correlated: correlated.into_iter().collect(), selected })
@@ -241,7 +243,7 @@ impl Unnester {
             conditions.push(lit(true));
         }
         let right = LogicalPlanBuilder::from(right).alias(alias.clone())?.build()?;
-        let left = std::mem::replace(input, LogicalPlan::default());
+        let left = std::mem::take(input);
         *input = LogicalPlanBuilder::from(left).join_on(right, JoinType::Left, conditions)?.build()?;
         Ok(alias)
     }
@@ -411,8 +413,8 @@ fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
 }
 
 fn aggregate(name: &str, arguments: Vec<Expr>) -> Result<Expr> {
-    let function = functions::aggregate(name)
-        .ok_or_else(|| external(Error::internal(format!("no aggregate {name}"))))?;
+    let function =
+        functions::aggregate(name).ok_or_else(|| external(Error::internal(format!("no aggregate {name}"))))?;
     Ok(aggregate_udf(function).call(arguments))
 }
 

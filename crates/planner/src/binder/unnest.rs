@@ -9,10 +9,10 @@ use arrow::datatypes::FieldRef;
 use base::{Error, LogicalType, SqlType};
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, JoinType, Result, TableReference};
+use datafusion_expr::Expr;
 use datafusion_expr::logical_plan::{EmptyRelation, Extension, Filter, Join, LogicalPlan, Projection, Subquery};
 use datafusion_expr::planner::RelationPlannerContext;
 use datafusion_expr::utils::conjunction;
-use datafusion_expr::Expr;
 use std::sync::Arc;
 use syntax::ast::{self, TableAlias};
 
@@ -60,7 +60,8 @@ pub fn plan(written: Written, context: &mut dyn RelationPlannerContext) -> Resul
     if written.with_ordinality {
         columns.push((ORDINALITY.into(), LogicalType::Int.not_null()));
     }
-    let elements = columns.iter().map(|(name, sql_type)| (Some(qualifier.clone()), typed_field(name, sql_type))).collect();
+    let elements =
+        columns.iter().map(|(name, sql_type)| (Some(qualifier.clone()), typed_field(name, sql_type))).collect();
     let input = LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema: Arc::new(empty) });
     let plan = UnnestNode::try_new(Arc::new(input), collection, elements, written.with_ordinality)?.into_plan();
     // The name of a table with one column of plain values is the name of the column.

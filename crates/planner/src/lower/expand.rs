@@ -47,7 +47,8 @@ impl Builder<'_> {
             ));
         }
         // The columns that are no window's, then the time that cuts the windows.
-        let rows: Vec<usize> = (0..input.projection.len()).filter(|&index| !of_window(&input.projection[index])).collect();
+        let rows: Vec<usize> =
+            (0..input.projection.len()).filter(|&index| !of_window(&input.projection[index])).collect();
         let mut projection: Vec<Tree> = rows.iter().map(|&index| input.projection[index].clone()).collect();
         let mut fields: Vec<Field> = rows.iter().map(|&index| input.fields[index].clone()).collect();
         let time = &self.fields(input.node)[window.window.time_column];
@@ -57,7 +58,8 @@ impl Builder<'_> {
         let below = self.node(relation)?;
         let moved = |column: &usize| rows.iter().position(|row| row == column);
         let sets = expand.sets.iter().map(|(kept, id)| (kept.iter().filter_map(moved).collect(), *id)).collect();
-        let expanded = self.expand_node(below, Expand { columns: expand.columns.iter().filter_map(moved).collect(), sets });
+        let expanded =
+            self.expand_node(below, Expand { columns: expand.columns.iter().filter_map(moved).collect(), sets });
         window.window.time_column = rows.len();
         let all = columns(self.fields(expanded));
         let mut to_window = |leaf: &Tree| match leaf {

@@ -4,9 +4,7 @@ use super::builder::{Builder, Draft, Identity, Relation, column_identity, column
 use super::query::align;
 use crate::expression::{Compiled, Test, Tree};
 use crate::operators::join as joined;
-use base::plan::{
-    Distribution, Edge, Join, JoinKey, JoinKind, JoinRows, JoinSide, Node, NodeId, NodeKind, Output,
-};
+use base::plan::{Distribution, Edge, Join, JoinKey, JoinKind, JoinRows, JoinSide, Node, NodeId, NodeKind, Output};
 use base::{ChangelogMode, Error, Expression, Field, LogicalType, Result, RowType, SqlType, TimeAttribute};
 use datafusion_common::{JoinType, NullEquality};
 use datafusion_expr::LogicalPlan;
@@ -60,10 +58,12 @@ impl Builder<'_> {
             false => (condition, [self.side_ttl(&join.left), self.side_ttl(&join.right)]),
             true => {
                 std::mem::swap(&mut left, &mut right);
-                let moved = condition.iter().map(|tree| shift(tree, |column| match column < widths.0 {
-                    true => column + widths.1,
-                    false => column - widths.0,
-                }));
+                let moved = condition.iter().map(|tree| {
+                    shift(tree, |column| match column < widths.0 {
+                        true => column + widths.1,
+                        false => column - widths.0,
+                    })
+                });
                 (moved.collect(), [self.side_ttl(&join.right), self.side_ttl(&join.left)])
             }
         };
@@ -188,7 +188,10 @@ impl Builder<'_> {
         let right_names: Vec<String> = self.fields(right).iter().map(name).collect();
         let names = joined::joined_names(&left_names, &right_names);
         let below = [self.identity(left).clone(), self.identity(right).clone()];
-        let identities: Vec<String> = below[0].columns.iter().map(|column| format!("left {column}"))
+        let identities: Vec<String> = below[0]
+            .columns
+            .iter()
+            .map(|column| format!("left {column}"))
             .chain(below[1].columns.iter().map(|column| format!("right {column}")))
             .collect();
         let condition: Option<Arc<dyn Expression>> = match condition {
@@ -288,7 +291,8 @@ impl Builder<'_> {
         side_names(plan, &mut names);
         let hints = self.context.config.hints.iter().filter(|hint| hint.name == STATE_TTL);
         let mut options = hints.flat_map(|hint| &hint.options);
-        let hinted = options.find(|(table, _)| names.iter().any(|name| name == table.rsplit('.').next().unwrap_or(table)));
+        let hinted =
+            options.find(|(table, _)| names.iter().any(|name| name == table.rsplit('.').next().unwrap_or(table)));
         let Some((table, ttl)) = hinted else { return self.context.config.state_ttl };
         self.hinted.borrow_mut().insert(table.clone());
         base::options::parse_duration(ttl).filter(|ttl| !ttl.is_zero())

@@ -142,6 +142,13 @@ fn subqueries_are_joins() {
 }
 
 #[test]
+fn a_top_n_over_a_join_stays_one() {
+    let sql = "SELECT k, v FROM (SELECT l.k, v, ROW_NUMBER() OVER (PARTITION BY l.k ORDER BY v DESC) AS rn FROM l JOIN r \
+               ON l.k = r.k) WHERE rn <= 2";
+    assert!(plan(sql).nodes.iter().any(|node| matches!(node.kind, NodeKind::Rank(_))), "{}", explain(sql));
+}
+
+#[test]
 fn a_hint_says_how_long_a_side_is_kept() {
     let sql = "SELECT /*+ STATE_TTL('x' = '1 d', 'pr' = '0 s') */ x.id FROM pl AS x JOIN pr ON x.k = pr.id";
     let (outcome, warnings) = outcome(&format!("SET 'table.exec.state.ttl' = '1 h'; {sql}")).unwrap();
@@ -161,7 +168,10 @@ fn joins_of_other_kinds_are_refused_by_name() {
     let windows = "(SELECT * FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)))";
     let (x, y) = (windows.replace("{}", "a"), windows.replace("{}", "b"));
     for (sql, feature) in [
-        ("SELECT a.id FROM a JOIN b ON a.id = b.id AND a.ts BETWEEN b.ts - INTERVAL '1' MINUTE AND b.ts".into(), "interval join"),
+        (
+            "SELECT a.id FROM a JOIN b ON a.id = b.id AND a.ts BETWEEN b.ts - INTERVAL '1' MINUTE AND b.ts".into(),
+            "interval join",
+        ),
         ("SELECT a.id FROM a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.id = b.id".into(), "FOR SYSTEM_TIME AS OF"),
         (
             format!(

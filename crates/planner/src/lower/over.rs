@@ -53,6 +53,7 @@ impl Reads {
 struct Specification {
     partition: Vec<Tree>,
     order: Tree,
+    nulls_first: bool,
     time: Option<TimeAttribute>,
     frame: OverFrame,
 }
@@ -106,7 +107,7 @@ impl Builder<'_> {
         self.check_updates(node, time, order, first)?;
         let over = OverAggregate {
             partition,
-            order: vec![SortKey { column: order, descending: false, nulls_first: true }],
+            order: vec![SortKey { column: order, descending: false, nulls_first: specification.nulls_first }],
             time,
             frame: specification.frame,
             calls: planned,
@@ -142,12 +143,9 @@ impl Builder<'_> {
             return Err(refusal(&codes::OVER_DESCENDING, &[("call", &shown), ("column", &column)]));
         }
         let time = tree.as_column().and_then(|index| input.fields.get(index)).and_then(|field| field.time);
-        if time.is_none() && !order.nulls_first {
-            return Err(Error::unsupported("NULLS LAST in the order of an OVER window"));
-        }
         let frame = frame_of(call, time, &column)?;
         let partition = self.compile_all(input, schema, &call.params.partition_by)?;
-        Ok(Specification { partition, order: tree, time, frame })
+        Ok(Specification { partition, order: tree, nulls_first: order.nulls_first, time, frame })
     }
 
     fn computed(
@@ -218,9 +216,14 @@ impl Builder<'_> {
         let order: Vec<usize> = over.order.iter().map(|key| key.column).collect();
         let partition = names(&over.partition);
         let window = format!(
-            "partition=[{partition}], order=[{} {:?}], frame={:?}",
+            "partition=[{partition}], order=[{}{} {}], frame={:?}",
             names(&order),
-            std::mem::discriminant(&over.time),
+            if over.order.iter().all(|key| key.nulls_first) { "" } else { " NULLS LAST" },
+            match over.time {
+                OverTime::Rowtime(_) => "rowtime",
+                OverTime::Proctime => "proctime",
+                OverTime::None => "value",
+            },
             over.frame
         );
         let texts: Vec<String> = over.calls.iter().map(|call| call_text(call, &below.columns)).collect();

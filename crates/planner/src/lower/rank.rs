@@ -274,11 +274,11 @@ impl Builder<'_> {
             return false;
         };
         // NULL becomes a value with the first row that has one.
-        let nullable = self.fields(aggregate)[column].sql_type.nullable;
+        let falls = self.fields(aggregate)[column].sql_type.nullable && sort.nulls_first;
         match call.function.name() {
             "COUNT" => sort.descending,
-            "MAX" => sort.descending && !(nullable && sort.nulls_first),
-            "MIN" => !sort.descending && !(nullable && sort.nulls_first),
+            "MAX" => sort.descending && !falls,
+            "MIN" => !sort.descending && !falls,
             _ => false,
         }
     }

@@ -31,11 +31,7 @@ impl Builder<'_> {
                 digest,
                 kind: NodeKind::Replicate(Replicate { count }),
                 inputs: vec![Edge { node: below, distribution: Distribution::Forward }],
-                output: Output {
-                    row: RowType::new(fields),
-                    changelog: ChangelogMode::APPEND,
-                    upsert_keys: Vec::new(),
-                },
+                output: Output { row: RowType::new(fields), changelog: ChangelogMode::APPEND, upsert_keys: Vec::new() },
             },
         };
         let node = self.push(draft, true);

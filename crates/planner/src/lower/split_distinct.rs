@@ -53,7 +53,8 @@ impl Builder<'_> {
     /// How to aggregate in parts, if that is wanted and every call can be.
     pub(super) fn split_distinct(&self, input: &Relation, keys: &[Tree], calls: &[Call]) -> Option<Parts> {
         let parts = self.context.distinct_parts.filter(|_| self.context.config.batch_rows > 1)?;
-        let values: Vec<&Tree> = calls.iter().filter(|call| call.distinct).filter_map(|call| call.arguments.first()).collect();
+        let values: Vec<&Tree> =
+            calls.iter().filter(|call| call.distinct).filter_map(|call| call.arguments.first()).collect();
         let first = values.first()?;
         let text = |tree: &Tree| expression::digest(tree, &[]);
         // Parts by one value keep it together, not others.
@@ -70,7 +71,8 @@ impl Builder<'_> {
             let types: Vec<SqlType> = call.arguments.iter().map(Tree::sql_type).collect();
             let overflows = matches!(types.first().map(|one| &one.logical),
                 Some(LogicalType::Decimal { precision, .. }) if *precision > PRECISION_MAX);
-            if name == "SUM" && (overflows || !functions::merges_exactly(call.function.as_ref(), &types, &Default::default()))
+            if name == "SUM"
+                && (overflows || !functions::merges_exactly(call.function.as_ref(), &types, &Default::default()))
             {
                 return None;
             }

@@ -48,20 +48,14 @@ fn merge(draft: &mut Draft, row: RowType, first: NodeId) {
 }
 
 /// The first phase of an aggregate over `below`, if it can have one and that helps.
-fn first_phase(
-    group: &GroupAggregate,
-    below: &Draft,
-    input: NodeId,
-    phases: AggregatePhases,
-) -> Result<Option<Draft>> {
+fn first_phase(group: &GroupAggregate, below: &Draft, input: NodeId, phases: AggregatePhases) -> Result<Option<Draft>> {
     // Where all rows of a key are in one instance already, there is nothing to share.
     let is_gathered = below.spread.as_ref().is_some_and(|spread| spread.iter().all(|one| group.keys.contains(one)));
     let output = &below.node.output;
     let retract = retracts(output.changelog);
-    let cheap = |call: &AggregateCall| {
-        !call.options.distinct && !(retract && matches!(call.function.name(), "MIN" | "MAX"))
-    };
-    let wanted = phases == AggregatePhases::Two || group.calls.iter().all(cheap);
+    let is_large =
+        |call: &AggregateCall| call.options.distinct || retract && matches!(call.function.name(), "MIN" | "MAX");
+    let wanted = phases == AggregatePhases::Two || !group.calls.iter().any(is_large);
     if is_gathered || group.calls.is_empty() || !wanted {
         return Ok(None);
     }
@@ -89,7 +83,8 @@ fn first_phase(
     }
     let calls: Vec<&str> = group.calls.iter().map(|call| call.sql.as_str()).collect();
     let text = format!("keys=[{}], calls=[{}]", names.join(", "), calls.join(", "));
-    let digest = format!("LocalAggregate({text}, [{}], input={})", below.identity.columns.join(", "), below.identity.rows);
+    let digest =
+        format!("LocalAggregate({text}, [{}], input={})", below.identity.columns.join(", "), below.identity.rows);
     let anchor = format!("local-{}", short_hash(&format!("{text} {}", below.identity.anchor)));
     Ok(Some(Draft {
         spread: None,

@@ -16,6 +16,7 @@ mod scan;
 mod simple;
 mod sink;
 mod temporal_sort;
+pub mod time_joins;
 mod unnest;
 mod upsert_materialize;
 mod window_table;
@@ -119,6 +120,9 @@ pub fn rules(kind: &NodeKind) -> &dyn OperatorRules {
         NodeKind::Replicate(replicate) => replicate,
         NodeKind::UpsertMaterialize(materialize) => materialize,
         NodeKind::LocalAggregate(group) => group,
+        NodeKind::IntervalJoin(join) => join,
+        NodeKind::TemporalJoin(join) => join,
+        NodeKind::WindowJoin(join) => join,
         NodeKind::Sink(sink) => sink,
     }
 }

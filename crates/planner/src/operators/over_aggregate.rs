@@ -33,7 +33,14 @@ impl OperatorRules for OverAggregate {
 
     fn describe(&self, shape: &Shape<'_>) -> Vec<String> {
         let below = shape.input_names(0);
-        let order: Vec<String> = self.order.iter().map(|key| format!("{} ASC", name_at(&below, key.column))).collect();
+        let order: Vec<String> = self
+            .order
+            .iter()
+            .map(|key| {
+                let nulls = if key.nulls_first { "" } else { " NULLS LAST" };
+                format!("{} ASC{nulls}", name_at(&below, key.column))
+            })
+            .collect();
         let names = shape.names();
         let calls = self.calls.iter().zip(names.iter().skip(below.len()));
         let calls = calls.map(|(call, name)| format!("{} AS {name}", call.sql));

@@ -72,7 +72,14 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         NodeKind::LocalAggregate(local) => {
             Box::new(local_aggregate::LocalAggregateOperator::new(local, input, &node.output)?)
         }
-        NodeKind::Scan(_) | NodeKind::Values(_) | NodeKind::Sink(_) | NodeKind::Union | NodeKind::Join(_) => {
+        NodeKind::Scan(_)
+        | NodeKind::Values(_)
+        | NodeKind::Sink(_)
+        | NodeKind::Union
+        | NodeKind::Join(_)
+        | NodeKind::IntervalJoin(_)
+        | NodeKind::TemporalJoin(_)
+        | NodeKind::WindowJoin(_) => {
             return Err(Error::internal(format!("node {} is not an operator", node.operator_id)));
         }
     })

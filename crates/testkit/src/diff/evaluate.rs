@@ -22,7 +22,7 @@ pub enum Trouble {
 /// The outcome of an evaluation.
 pub type Evaluated<T> = Result<T, Trouble>;
 
-/// Rows looked at, at most: the engine computes a result again and again while its tables change.
+/// Rows looked at, at most.
 const STEPS_MAX: u64 = 60_000;
 
 /// Tables and views with their rows.
@@ -94,6 +94,11 @@ impl<'a> Evaluator<'a> {
         let rows = Rc::new(self.rows(query)?);
         self.subqueries.borrow_mut().insert(address, rows.clone());
         Ok(rows)
+    }
+
+    /// Rows looked at so far.
+    pub fn steps_done(&self) -> u64 {
+        self.steps.get()
     }
 
     pub(super) fn step(&self, steps: usize) -> Evaluated<()> {

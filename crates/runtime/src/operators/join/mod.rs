@@ -27,8 +27,8 @@ const TABLES: [&str; 2] = ["left", "right"];
 
 /// Joins two changelogs.
 ///
-/// * input: any kinds on both sides. A row counts by its sign; a retraction gives retractions whether or not its row
-///   is (still) known, so that results can be taken back after the TTL
+/// * input: any kinds on both sides. A row counts by its sign. A retraction of a row that is not there is dropped; if
+///   rows of its side expire, it gives its retractions nevertheless
 /// * output, one row after the other as Flink gives them: an inner join forwards the kind of the row that came. A
 ///   change of partners of a padded side gives `-D` padded, `+I` joined and back. A semi join gives a row with its
 ///   first partner (with the kind of the partner) and takes it back with the last one, an anti join the reverse with

@@ -35,6 +35,8 @@ struct Current {
     entry: u32,
     /// Whether it took the place of a row with the same partners.
     replaced: bool,
+    /// Whether it takes back a row that never was.
+    is_void: bool,
     /// The next partner, and how many of its copies have been seen.
     next: Option<u32>,
     copy: u32,
@@ -84,7 +86,7 @@ impl Work {
 
     /// Applies the next row to its own side.
     fn start(&self, own: &mut Side, other: &Side, counts_all: bool) -> Result<Current> {
-        let none = Current { entry: NONE, replaced: false, next: None, copy: 0, matched: 0 };
+        let none = Current { entry: NONE, replaced: false, is_void: false, next: None, copy: 0, matched: 0 };
         if self.unmatchable.as_ref().is_some_and(|rows| rows[self.row]) {
             return Ok(none);
         }
@@ -96,8 +98,8 @@ impl Work {
         if self.batch.kind(self.row).is_addition() {
             let added = own.chains.add(slot, &self.rows, self.row, self.now_ms)?;
             (current.entry, current.replaced) = (added.entry, added.replaced);
-        } else {
-            own.chains.retract(slot, &self.rows, self.row, self.now_ms)?;
+        } else if !own.chains.retract(slot, &self.rows, self.row, self.now_ms)? && !own.expires {
+            return Ok(Current { is_void: true, ..none });
         }
         Ok(current)
     }
@@ -161,6 +163,9 @@ impl JoinOperator {
         let (own, other) = if input == 0 { (left, right) } else { (right, left) };
         for segment in &mut segments {
             let kind = work.batch.kind(segment.row);
+            if segment.current.is_void {
+                continue;
+            }
             let mut applied = Applied { own, other, pairs: &pairs, evaluated: &evaluated, now_ms: work.now_ms };
             match (is_once, input) {
                 (false, _) => applied.join(segment, kind, &mut results),

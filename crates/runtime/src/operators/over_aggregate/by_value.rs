@@ -7,15 +7,16 @@ use crate::operators::EXPIRE_SCAN_MAX;
 use crate::operators::output::{OutputQueue, record_batch};
 use crate::operators::touched::Touched;
 use arrow::array::{ArrayRef, UInt32Array};
-use arrow::compute::{interleave, take};
-use arrow::datatypes::{FieldRef, SchemaRef};
+use arrow::compute::{interleave, is_null, take};
+use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
 use base::connector::Instance;
 use base::key::groups_of_instance;
-use base::plan::{Output, OverAggregate, OverFrame};
+use base::plan::{Output, OverAggregate, OverFrame, SortKey};
 use base::{ChangelogBatch, Error, Result, RowKind};
 use state::{EncodedRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowStore, Scope, Slots};
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The table of partitions in snapshots.
 const TABLE: &str = "partitions";
@@ -34,7 +35,7 @@ const ROWS: &str = "rows";
 #[derive(Debug)]
 pub struct OverByValue {
     partition: Vec<usize>,
-    order: Vec<usize>,
+    order: Vec<SortKey>,
     /// Whether rows of equal order share their results.
     with_peers: bool,
     with_before: bool,
@@ -111,10 +112,14 @@ impl OverByValue {
             OverFrame::Range(None) => true,
             _ => return Err(Error::unsupported("bounded OVER windows in an order that is no time")),
         };
-        if !calls.shifts.is_empty() || node.order.iter().any(|key| key.descending || !key.nulls_first) {
+        if !calls.shifts.is_empty() || node.order.iter().any(|key| key.descending) {
             return Err(Error::unsupported("LAG, or a descending order, in an OVER window whose order is no time"));
         }
-        let order: Vec<usize> = node.order.iter().map(|key| key.column).collect();
+        let mut order_fields: Vec<FieldRef> = Vec::new();
+        for key in &node.order {
+            order_fields.extend((!key.nulls_first).then(|| Arc::new(Field::new("is_null", DataType::Boolean, false))));
+            order_fields.push(field(key.column));
+        }
         let width = input.row.fields().len();
         let ttl_ms = node.state_ttl.map(|ttl| ttl.as_millis() as i64);
         let fields = node.partition.iter().map(|&column| field(column)).collect();
@@ -128,9 +133,9 @@ impl OverByValue {
             table: KeyTable::new(KeyTableSpec { name: TABLE, namespace: None, fields, ttl_ms })?,
             partitions: Vec::new(),
             rows: RowStore::new(input.row.arrow().fields().iter().cloned().collect())?,
-            orders: RowStore::new(order.iter().map(|&column| field(column)).collect())?,
+            orders: RowStore::new(order_fields)?,
             results: RowStore::new(output.row.arrow().fields().iter().skip(width).cloned().collect())?,
-            order,
+            order: node.order.clone(),
             rows_len: 0,
             free: Vec::new(),
             slots: Slots::default(),
@@ -170,12 +175,25 @@ impl OverByValue {
         })
     }
 
+    /// The order of rows as bytes, in which NULL comes first: where it is to come last, whether it is NULL comes
+    /// before.
+    fn encode_order(&self, columns: &[ArrayRef]) -> Result<EncodedRows> {
+        let mut order: Vec<ArrayRef> = Vec::new();
+        for key in &self.order {
+            let column = &columns[key.column];
+            if !key.nulls_first {
+                order.push(Arc::new(is_null(column)?));
+            }
+            order.push(column.clone());
+        }
+        self.orders.encode(&order)
+    }
+
     /// Puts the rows of a batch in their places and takes the retracted ones out.
     fn edit(&mut self, batch: &ChangelogBatch) -> Result<Work> {
         let columns = batch.records().columns();
         let rows = self.rows.encode(columns)?;
-        let order: Vec<ArrayRef> = self.order.iter().map(|&column| columns[column].clone()).collect();
-        let orders = self.orders.encode(&order)?;
+        let orders = self.encode_order(columns)?;
         let mut work = Work::default();
         self.touched.start(self.partitions.len());
         for row in 0..batch.num_rows() {
@@ -269,9 +287,9 @@ impl OverByValue {
                 while self.with_peers && end < list.len() && is_peer(end) {
                     end += 1;
                 }
-                for row in at.max(accumulated)..end {
+                for &row in &list[at.max(accumulated).min(end)..end] {
                     self.steps.add(slot, entering.len());
-                    entering.push(list[row]);
+                    entering.push(row);
                 }
                 if !is_peer(at) {
                     group = at;
@@ -387,9 +405,8 @@ impl Operator for OverByValue {
             let Some(rows) = snapshot.table(ROWS) else { continue };
             let rows = self.table.restore(rows, self.own_groups.clone(), &row_fields)?;
             let (columns, results) = rows.values.split_at(width);
-            let order: Vec<ArrayRef> = self.order.iter().map(|&column| columns[column].clone()).collect();
             let encoded = self.rows.encode(columns)?;
-            let (orders, results) = (self.orders.encode(&order)?, self.results.encode(results)?);
+            let (orders, results) = (self.encode_order(columns)?, self.results.encode(results)?);
             for (row, &slot) in rows.slots.iter().enumerate() {
                 let id = self.new_row();
                 self.rows.set(id, &encoded, row);

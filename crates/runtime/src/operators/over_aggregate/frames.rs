@@ -233,10 +233,10 @@ impl Frames {
         for (shift, from) in self.calls.shifts.iter().zip(shifted) {
             from.push(match shift.offset {
                 0 => Some(row as u32),
-                offset => match history.len().checked_sub(offset) {
-                    None => None,
-                    Some(place) => Some(argument_row(history[place].row, count, old) as u32),
-                },
+                offset => {
+                    let place = history.len().checked_sub(offset);
+                    place.map(|place| argument_row(history[place].row, count, old) as u32)
+                }
             });
         }
         if kept > 0 {

@@ -425,6 +425,16 @@ fn updates_without_their_old_content_replace_it() {
 }
 
 #[test]
+fn retractions_of_rows_that_never_were_are_dropped() {
+    for kind in [JoinKind::Inner, JoinKind::Semi] {
+        let kept = if kind == JoinKind::Inner { "+I a 1 a 1" } else { "+I a 1" };
+        join(kind).check("l -D a 9 \n r -U a 9 \n r +I a 1 \n l +I a 1 \n l -U a 2 \n r -D a 7", kept);
+    }
+    let keyed = join_of(JoinKind::Left, JoinRows::One, JoinRows::One);
+    keyed.check("l +I a 1 \n r -D a null \n l -D b null", "+I a 1 null null");
+}
+
+#[test]
 fn a_hot_key_leaves_in_bounded_batches() {
     let rows: Vec<String> = (0..3000).map(|v| format!("r +I a {v}")).collect();
     let script = format!("{}\nl +I a 1\nl -D a 1\nr -D a 7", rows.join("\n"));

@@ -298,6 +298,19 @@ fn rows_are_numbered_anew() {
 }
 
 #[test]
+fn null_is_the_lowest_value_unless_it_is_last() {
+    let numbered = |nulls_first| {
+        let mut node = node(OverTime::None, UNBOUNDED_ROWS, vec![OverFunction::RowNumber]);
+        node.order[0].nulls_first = nulls_first;
+        over(node, ChangelogMode::ALL, ChangelogMode::ALL)
+    };
+    let script = "+I a null 0:0:1 \n +I a 4 0:0:2";
+    numbered(true).check(script, "+I a null 00:00:01 1 \n +I a 4 00:00:02 2");
+    numbered(false)
+        .check(script, "+I a null 00:00:01 1 \n +I a 4 00:00:02 1 \n -U a null 00:00:01 1 \n +U a null 00:00:01 2");
+}
+
+#[test]
 fn a_batch_gives_what_goes_before_what_comes() {
     let upserts = by_value(UNBOUNDED_ROWS, vec![OverFunction::RowNumber], ChangelogMode::UPSERT);
     let script =

@@ -295,9 +295,12 @@ fn expired_rankings_are_new_ones() {
     }
 }
 
+/// A row of [`ranked`].
+type Row = (String, i64, Option<i64>);
+
 /// Rows by rank as a plain list says.
-fn expected(rows: &[(String, i64, Option<i64>)], ranks: (u64, u64), with_rank: bool) -> BTreeMap<String, i64> {
-    let mut by_key: BTreeMap<&str, Vec<&(String, i64, Option<i64>)>> = BTreeMap::new();
+fn expected(rows: &[Row], ranks: (u64, u64), with_rank: bool) -> BTreeMap<String, i64> {
+    let mut by_key: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     rows.iter().for_each(|row| by_key.entry(&row.0).or_default().push(row));
     let mut table = BTreeMap::new();
     for rows in by_key.values_mut() {
@@ -319,7 +322,7 @@ fn any_interleaving_gives_the_ranking_of_what_is_there() {
         (seed >> 33) as usize % below.max(1)
     };
     for round in 0..24usize {
-        let (mut rows, mut script): (Vec<(String, i64, Option<i64>)>, String) = (Vec::new(), String::new());
+        let (mut rows, mut script): (Vec<Row>, String) = (Vec::new(), String::new());
         for _ in 0..400 {
             let kinds = ["+I", "+U", "-U", "-D"];
             let kind = kinds[random(4)];

@@ -1,0 +1,11 @@
+CREATE TABLE t (k STRING, v INT, d DECIMAL(10, 2), x BIGINT) WITH ('connector'='oracle');
+CREATE TABLE u (k STRING, w BIGINT NOT NULL) WITH ('connector'='oracle');
+SELECT k, COUNT(*) AS c, SUM(v) AS s, AVG(v) AS a, MIN(v) AS mi, MAX(v) AS ma, SUM(d) AS sd, AVG(d) AS ad, COUNT(v) FILTER (WHERE v > 3) AS f FROM t GROUP BY k;
+SELECT k, COUNT(DISTINCT x) AS dx, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, COUNT(DISTINCT x) FILTER (WHERE v > 2) AS df, SUM(DISTINCT x) AS sx FROM t GROUP BY k;
+SELECT COUNT(DISTINCT x) AS dx, SUM(v) AS s, COUNT(*) AS c FROM t;
+SELECT k, COUNT(*) AS c, SUM(w) AS s, MIN(w) AS mi FROM u GROUP BY k;
+SET 'table.optimizer.agg-phase-strategy' = 'TWO_PHASE';
+SELECT k, COUNT(*) AS c, SUM(v) AS s, AVG(v) AS a, MIN(v) AS mi, MAX(v) AS ma, SUM(d) AS sd, AVG(d) AS ad, COUNT(v) FILTER (WHERE v > 3) AS f FROM t GROUP BY k;
+SELECT k, COUNT(DISTINCT x) AS dx, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, COUNT(DISTINCT x) FILTER (WHERE v > 2) AS df, SUM(DISTINCT x) AS sx FROM t GROUP BY k;
+SELECT COUNT(DISTINCT x) AS dx, SUM(v) AS s, COUNT(*) AS c FROM t;
+SELECT k, COUNT(*) AS c, SUM(w) AS s, MIN(w) AS mi FROM u GROUP BY k;

@@ -1,0 +1,13 @@
+CREATE TABLE l (id INT, a STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+CREATE TABLE r (id INT, b STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+CREATE TABLE s1 (id INT, a STRING, b STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+INSERT INTO s1 SELECT COALESCE(l.id, r.id), a, b FROM l FULL JOIN r ON l.id = r.id ON CONFLICT DO DEDUPLICATE;
+CREATE TABLE s2 (id INT, a STRING, b STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+INSERT INTO s2 SELECT l.id, a, b FROM l LEFT JOIN r ON l.id = r.id AND a < b;
+CREATE TABLE s3 (id INT, a STRING, b STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+INSERT INTO s3 SELECT l.id, a, b FROM l JOIN r ON l.id = r.id AND a < b;
+SELECT l.id, a, b FROM l JOIN r ON l.id = r.id AND a < b;
+CREATE TABLE s4 (id INT, a STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='oracle');
+INSERT INTO s4 SELECT l.id, a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.id = l.id);
+INSERT INTO s4 SELECT l.id, a FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.id = l.id);
+INSERT INTO s4 SELECT l.id, a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.id = l.id AND r.b > l.a);

@@ -1,0 +1,14 @@
+CREATE TABLE l (id INT, g INT, v INT) WITH ('connector'='oracle');
+CREATE TABLE r (g INT, w INT) WITH ('connector'='oracle');
+SELECT id, v, (SELECT MAX(w) FROM r) AS m FROM l;
+SELECT id, v, (SELECT SUM(w) FROM r WHERE r.g = l.g) AS s FROM l;
+SELECT id, v FROM l WHERE v > (SELECT AVG(w) FROM r WHERE r.g = l.g);
+SELECT id, v, (SELECT COUNT(*) FROM r WHERE r.g = l.g) AS c FROM l;
+SELECT x.id AS i1, y.id AS i2 FROM l x JOIN l y ON x.g = y.g AND x.id < y.id;
+SELECT id, v FROM l WHERE id > 1 AND (g IN (SELECT g FROM r) OR v > 15);
+SELECT id, g IN (SELECT g FROM r) AS isin FROM l;
+SELECT id FROM l WHERE v > ALL (SELECT w FROM r);
+SELECT id FROM l WHERE v > SOME (SELECT w FROM r);
+SELECT id FROM l WHERE g = ANY (SELECT g FROM r);
+SELECT id FROM l WHERE g NOT IN (SELECT g FROM r WHERE r.w > 5);
+SELECT id, (SELECT w FROM r) AS s FROM l;

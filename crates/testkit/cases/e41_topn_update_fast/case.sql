@@ -1,0 +1,16 @@
+CREATE TABLE t (shop STRING, item STRING, v INT) WITH ('connector'='oracle');
+SELECT shop, item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn = 1;
+SELECT shop, item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn = 1;
+SELECT shop, item, c, m, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY m DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c, m FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY m DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 4;
+SELECT shop, item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn BETWEEN 2 AND 3;
+SELECT shop, item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn BETWEEN 2 AND 3;
+SELECT item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY c DESC) AS rn FROM (SELECT item, COUNT(*) AS c FROM t GROUP BY item)) WHERE rn <= 2;
+SELECT item, COUNT(*) AS c FROM t GROUP BY item ORDER BY c DESC LIMIT 2;
+SELECT item, COUNT(*) AS c FROM t GROUP BY item ORDER BY c LIMIT 2;
+SELECT shop, item, s, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY s DESC) AS rn FROM (SELECT shop, item, SUM(v) AS s FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c, m, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC, m DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT shop, item, c, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY item) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;

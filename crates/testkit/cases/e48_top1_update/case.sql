@@ -1,0 +1,11 @@
+CREATE TABLE t (shop STRING, item STRING, v INT) WITH ('connector'='oracle');
+SELECT shop, item, c, m FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY m DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY shop, item)) WHERE rn = 1;
+SELECT item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY item ORDER BY m DESC LIMIT 1;
+SELECT shop, item, c, m, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY m DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c, MAX(v) AS m FROM t GROUP BY shop, item)) WHERE rn <= 3;
+SELECT item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY item ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT item, c FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY c DESC) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item HAVING COUNT(*) > 1)) WHERE rn <= 2;
+SELECT item, c2 FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c2 DESC) AS rn FROM (SELECT shop, item, COUNT(*) + 1 AS c2 FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c DESC, item) AS rn FROM (SELECT shop, item, COUNT(DISTINCT v) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY c ORDER BY item) AS rn FROM (SELECT item, COUNT(*) AS c FROM t GROUP BY item)) WHERE rn <= 2;
+SELECT item, c FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY shop ORDER BY c) AS rn FROM (SELECT shop, item, COUNT(*) AS c FROM t GROUP BY shop, item)) WHERE rn <= 2;
+SELECT * FROM (SELECT DISTINCT shop, item FROM t) ORDER BY item LIMIT 2;

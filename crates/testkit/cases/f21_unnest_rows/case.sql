@@ -1,0 +1,9 @@
+CREATE TABLE t (id INT, rs ARRAY<ROW<a INT, b STRING>>, rn ARRAY<ROW<a INT NOT NULL, b STRING> NOT NULL>, m MAP<STRING, ROW<x INT>>, s MULTISET<STRING>) WITH ('connector'='oracle');
+SELECT id, a, b FROM t LEFT JOIN UNNEST(rs) AS u(a, b) ON TRUE;
+SELECT id, a, b FROM t CROSS JOIN UNNEST(rn) AS u(a, b);
+SELECT id, a, b FROM t LEFT JOIN UNNEST(rn) AS u(a, b) ON a > 1;
+SELECT id, a, o FROM t CROSS JOIN UNNEST(rn) WITH ORDINALITY AS u(a, b, o);
+SELECT id, u FROM t CROSS JOIN UNNEST(m) AS u(k, v);
+SELECT COUNT(*) AS n FROM t CROSS JOIN UNNEST(rn);
+SELECT id, x FROM t, LATERAL TABLE(myfunc(id)) AS u(x);
+SELECT id, x, y FROM t CROSS JOIN UNNEST(ARRAY[1, 2], ARRAY[3]) AS u(x, y);

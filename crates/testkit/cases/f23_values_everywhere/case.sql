@@ -1,0 +1,13 @@
+SELECT COUNT(*) AS n FROM (VALUES (1, 'a'), (2, 'b')) AS t(a, b);
+SELECT t.a, u.b FROM (VALUES (1), (2)) AS t(a), (VALUES ('x')) AS u(b);
+SELECT a FROM (VALUES (1), (2)) AS t(a) WHERE a IN (VALUES (1), (5));
+VALUES (1), (2) UNION ALL VALUES (3);
+VALUES (1), (2) INTERSECT VALUES (2), (3);
+SELECT * FROM (VALUES (1, ARRAY[1, 2]), (2, ARRAY[3])) AS t(a, b), UNNEST(b) AS u(x);
+WITH v(a) AS (VALUES (1), (2)) SELECT a * 2 AS d FROM v;
+VALUES (1, 2), (3);
+VALUES (1) ORDER BY 1;
+VALUES ROW(1, 'a'), ROW(2, 'b');
+SELECT a, b, COUNT(*) AS n FROM (VALUES (1, 'a'), (2, 'b')) AS t(a, b) GROUP BY CUBE (a, b);
+SELECT COLLECT(a) AS c FROM (VALUES (1), (1), (2)) AS t(a);
+SELECT x FROM (SELECT COLLECT(a) AS c FROM (VALUES (1), (1), (2)) AS t(a)) AS q, UNNEST(c) AS u(x);
