@@ -345,28 +345,8 @@ struct ScanParts {
 fn name(node: &Node) -> String {
     match &node.kind {
         NodeKind::Scan(scan) => format!("source {}", scan.table),
-        NodeKind::Values(_) => "values".into(),
-        NodeKind::Calc(_) => "calc".into(),
-        NodeKind::Union => "union".into(),
-        NodeKind::GroupAggregate(_) => "group aggregate".into(),
-        NodeKind::WindowTable(_) => "window table function".into(),
-        NodeKind::WindowAggregate(_) => "window aggregate".into(),
-        NodeKind::ChangelogNormalize(_) => "changelog normalize".into(),
-        NodeKind::DropUpdateBefore => "drop update before".into(),
-        NodeKind::Join(_) => "join".into(),
-        NodeKind::Rank(_) => "rank".into(),
-        NodeKind::Deduplicate(_) => "deduplicate".into(),
-        NodeKind::TemporalSort(_) => "temporal sort".into(),
-        NodeKind::OverAggregate(_) => "over aggregate".into(),
-        NodeKind::Expand(_) => "expand".into(),
-        NodeKind::Unnest(_) => "unnest".into(),
-        NodeKind::Replicate(_) => "replicate".into(),
-        NodeKind::UpsertMaterialize(_) => "upsert materialize".into(),
-        NodeKind::LocalAggregate(_) => "local aggregate".into(),
-        NodeKind::IntervalJoin(_) => "interval join".into(),
-        NodeKind::TemporalJoin(_) => "temporal join".into(),
-        NodeKind::WindowJoin(_) => "window join".into(),
         NodeKind::Sink(sink) => format!("sink {}", sink.table),
+        kind => kind.name().into(),
     }
 }
 

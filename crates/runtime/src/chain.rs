@@ -222,7 +222,11 @@ impl Chain {
             Event::Data(_) => return Err(Error::internal("rows are delivered by themselves")),
             Event::Watermark(watermark_ms) => {
                 let advances = watermark_ms != WATERMARK_NONE && self.nodes[node].watermark_ms < Some(watermark_ms);
-                self.work.push(Work::Forward { node, event });
+                let forwarded = match &self.nodes[node].body {
+                    Body::Operator(operator) if watermark_ms != WATERMARK_NONE => operator.output_watermark(watermark_ms),
+                    _ => watermark_ms,
+                };
+                self.work.push(Work::Forward { node, event: Event::Watermark(forwarded) });
                 if advances {
                     self.advance(node, watermark_ms)?;
                 }

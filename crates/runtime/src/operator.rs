@@ -50,6 +50,12 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// The watermark to forward for one that has come: an earlier one if rows that the operator keeps can still be given. It must
+    /// not fall while the watermark rises.
+    fn output_watermark(&self, watermark_ms: i64) -> i64 {
+        watermark_ms
+    }
+
     /// Processing time has advanced; called at least once a second when the operator asks for it.
     fn on_processing_time(&mut self, _context: &OperatorContext) -> Result<()> {
         Ok(())

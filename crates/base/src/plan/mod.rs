@@ -131,6 +131,37 @@ pub enum NodeKind {
     Sink(Sink),
 }
 
+impl NodeKind {
+    /// How counters and summaries call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            NodeKind::Scan(_) => "source",
+            NodeKind::Values(_) => "values",
+            NodeKind::Calc(_) => "calc",
+            NodeKind::Union => "union",
+            NodeKind::GroupAggregate(_) => "group aggregate",
+            NodeKind::WindowTable(_) => "window table function",
+            NodeKind::WindowAggregate(_) => "window aggregate",
+            NodeKind::ChangelogNormalize(_) => "changelog normalize",
+            NodeKind::DropUpdateBefore => "drop update before",
+            NodeKind::Join(_) => "join",
+            NodeKind::Rank(_) => "rank",
+            NodeKind::Deduplicate(_) => "deduplicate",
+            NodeKind::TemporalSort(_) => "temporal sort",
+            NodeKind::OverAggregate(_) => "over aggregate",
+            NodeKind::Expand(_) => "expand",
+            NodeKind::Unnest(_) => "unnest",
+            NodeKind::Replicate(_) => "replicate",
+            NodeKind::UpsertMaterialize(_) => "upsert materialize",
+            NodeKind::LocalAggregate(_) => "local aggregate",
+            NodeKind::IntervalJoin(_) => "interval join",
+            NodeKind::TemporalJoin(_) => "temporal join",
+            NodeKind::WindowJoin(_) => "window join",
+            NodeKind::Sink(_) => "sink",
+        }
+    }
+}
+
 /// Reads a table: decoded columns, then computed columns, then watermarks, all per split.
 #[derive(Debug, Clone)]
 pub struct Scan {

@@ -4,6 +4,7 @@
 //! empty input gives, or hides patterns behind common expressions.
 
 use super::subqueries;
+use super::unnest;
 use datafusion_common::Result;
 use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_expr::{Expr, LogicalPlan};
@@ -24,7 +25,10 @@ use std::sync::Arc;
 /// Optimises a bound plan.
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
     let (plan, rules) = match combines(&plan)? {
-        true => (subqueries::unnest(subqueries::plain_comparisons(plan)?)?, rules_with_joins()),
+        true => {
+            let plan = unnest::left_laterals(subqueries::plain_comparisons(plan)?)?;
+            (subqueries::unnest(plan)?, rules_with_joins())
+        }
         false => (plan, rules_without_joins()),
     };
     // The rules stand in the order in which each finds what the one before has left: a second pass changes nothing.

@@ -12,7 +12,7 @@ use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, ExprSchema, JoinType, Result, ScalarValue};
 use datafusion_expr::expr::{BinaryExpr, Case, InSubquery, SetComparison, SetQuantifier};
 use datafusion_expr::expr_rewriter::{NamePreserver, replace_col};
-use datafusion_expr::logical_plan::{Filter, Join, Projection, Subquery};
+use datafusion_expr::logical_plan::{Distinct, Filter, Join, Projection, Subquery};
 use datafusion_expr::utils::{conjunction, disjunction, split_conjunction, split_conjunction_owned};
 use datafusion_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
 use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
@@ -89,6 +89,7 @@ fn plain_comparison(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
 pub fn unnest(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut unnester = Unnester { made: 0 };
     let plan = plan.transform_up_with_subqueries(|plan| {
+        let plan = plan.map_expressions(|expr| expr.transform_down(without_own_names))?.data;
         Ok(match plan {
             LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
                 Transformed::yes(unnester.filter(filter)?)
@@ -103,6 +104,57 @@ pub fn unnest(plan: LogicalPlan) -> Result<LogicalPlan> {
         })
     })?;
     Ok(plan.data)
+}
+
+/// The name of the column that a subquery selects.
+const VALUE: &str = "$value";
+
+/// What a subquery selects gets a name that none of the columns has that are pulled out of it; of EXISTS nothing matters but
+/// the rows.
+fn without_own_names(expr: Expr) -> Result<Transformed<Expr>> {
+    let change = |mut subquery: Subquery, change: fn(LogicalPlan) -> Result<LogicalPlan>| -> Result<Subquery> {
+        subquery.subquery = Arc::new(change(Arc::unwrap_or_clone(subquery.subquery))?);
+        Ok(subquery)
+    };
+    Ok(match expr {
+        Expr::Exists(mut exists) => {
+            exists.subquery = change(exists.subquery, rows_only)?;
+            Transformed::yes(Expr::Exists(exists))
+        }
+        Expr::InSubquery(mut is_in) => {
+            is_in.subquery = change(is_in.subquery, named)?;
+            Transformed::yes(Expr::InSubquery(is_in))
+        }
+        Expr::SetComparison(mut comparison) => {
+            comparison.subquery = change(comparison.subquery, named)?;
+            Transformed::yes(Expr::SetComparison(comparison))
+        }
+        Expr::ScalarSubquery(subquery) => Transformed::yes(Expr::ScalarSubquery(change(subquery, named)?)),
+        other => Transformed::no(other),
+    })
+}
+
+fn rows_only(plan: LogicalPlan) -> Result<LogicalPlan> {
+    Ok(match plan {
+        LogicalPlan::Projection(projection) if !projection.expr.iter().any(has_subquery) => {
+            Arc::unwrap_or_clone(projection.input)
+        }
+        LogicalPlan::Distinct(Distinct::All(input)) => rows_only(Arc::unwrap_or_clone(input))?,
+        other => other,
+    })
+}
+
+fn named(plan: LogicalPlan) -> Result<LogicalPlan> {
+    Ok(match plan {
+        LogicalPlan::Projection(projection) => {
+            let exprs = projection.expr.into_iter().map(|expr| expr.unalias().alias(VALUE)).collect();
+            LogicalPlan::Projection(Projection::try_new(exprs, projection.input)?)
+        }
+        LogicalPlan::Distinct(Distinct::All(input)) => {
+            LogicalPlan::Distinct(Distinct::All(Arc::new(named(Arc::unwrap_or_clone(input))?)))
+        }
+        other => other,
+    })
 }
 
 fn has_subquery(expr: &Expr) -> bool {

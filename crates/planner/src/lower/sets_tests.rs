@@ -56,6 +56,7 @@ fn what_cannot_be_grouped_is_refused() {
         ("SELECT GROUPING(v), COUNT(*) FROM t GROUP BY CUBE (k)", "HW-P075"),
         ("SELECT GROUPING_ID(k) FROM t", "HW-P075"),
         ("SELECT x FROM t CROSS JOIN UNNEST(k) AS u(x)", "HW-P076"),
+        ("SELECT k, COUNT(*) FROM t WHERE GROUPING(k) = 1 GROUP BY CUBE (k)", "HW-P314"),
         ("SELECT x FROM t RIGHT JOIN UNNEST(a) AS u(x) ON TRUE", "HW-I002"),
         ("SELECT x FROM t CROSS JOIN UNNEST(a) AS u(x, y)", "HW-P048"),
         ("SELECT x FROM t, LATERAL TABLE(split(k)) AS u(x)", "HW-I002"),

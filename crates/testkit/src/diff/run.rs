@@ -4,7 +4,6 @@ use super::case::Way;
 use crate::oracle::{CaseSession, Change, LogEvent, QUERY};
 use base::plan::NodeKind;
 use planner::{Outcome, PlannedJob};
-use runtime::metrics::JobState;
 use runtime::{JobHandle, RuntimeOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -132,7 +131,7 @@ pub async fn run(script: &Script, events: &[(LogEvent, Option<usize>)], way: &Wa
             let sink = nodes.iter().find(|node| matches!(node.kind, NodeKind::Sink(_)));
             let input = sink.and_then(|sink| sink.inputs.first()).map(|edge| &nodes[edge.node]);
             let upsert_keys = input.map(|node| node.output.upsert_keys.clone()).unwrap_or_default();
-            let operators = nodes.iter().map(|node| name(&node.kind)).collect();
+            let operators = nodes.iter().map(|node| node.kind.name()).collect();
             Ok(Ran { changes, looks, upsert_keys, operators })
         }
     }
@@ -160,8 +159,7 @@ async fn drive(
             looks.push(steps);
             planned.session.captured.next_step();
         }
-        // Of a query that reads nothing there is nothing to go on with.
-        if restarts && handle.metrics().state == JobState::Running {
+        if restarts {
             handle = restart(planned, way, handle).await?;
         }
     }
@@ -189,8 +187,8 @@ fn feeds<'e>(events: &'e [(LogEvent, Option<usize>)], way: &Way) -> Vec<&'e [(Lo
 async fn restart(planned: &Planned, way: &Way, handle: JobHandle) -> base::Result<JobHandle> {
     let checkpoint = match handle.checkpoint().await {
         Ok(checkpoint) => checkpoint,
-        // A job that has failed says better why.
-        Err(error) => return Err(handle.wait().await.err().unwrap_or(error)),
+        // A job that has failed says why; one that reads nothing has ended well, and there is nothing to go on with.
+        Err(_) => return handle.wait().await.map(|_| handle),
     };
     handle.cancel();
     // The end of a cancelled job is an error by nature.
@@ -208,29 +206,4 @@ async fn start(planned: &Planned, way: &Way, restore: Option<runtime::JobCheckpo
     options.restore = restore;
     options.seed = 1;
     runtime::start(planned.job.plan.clone(), options).await
-}
-
-fn name(kind: &NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Scan(_) => "scan",
-        NodeKind::Values(_) => "values",
-        NodeKind::Calc(_) => "calc",
-        NodeKind::Union => "union",
-        NodeKind::GroupAggregate(_) => "group aggregate",
-        NodeKind::WindowTable(_) => "window table",
-        NodeKind::WindowAggregate(_) => "window aggregate",
-        NodeKind::ChangelogNormalize(_) => "normalise",
-        NodeKind::DropUpdateBefore => "drop -U",
-        NodeKind::Join(_) => "join",
-        NodeKind::Rank(_) => "rank",
-        NodeKind::Deduplicate(_) => "deduplicate",
-        NodeKind::TemporalSort(_) => "temporal sort",
-        NodeKind::OverAggregate(_) => "over",
-        NodeKind::Expand(_) => "expand",
-        NodeKind::Unnest(_) => "unnest",
-        NodeKind::Replicate(_) => "replicate",
-        NodeKind::UpsertMaterialize(_) => "materialise",
-        NodeKind::LocalAggregate(_) => "local aggregate",
-        NodeKind::Sink(_) => "sink",
-    }
 }

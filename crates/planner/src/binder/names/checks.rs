@@ -4,6 +4,7 @@ use super::super::errors::shown_name;
 use super::expressions::collect;
 use super::scope::{Scope, ScopeColumn, Shape};
 use super::{Walk, own};
+use crate::binder::grouping::is_grouping_function;
 use crate::binder::rewrite::{call_arguments, function_name};
 use base::nearest::nearest;
 use base::{Error, LogicalType};
