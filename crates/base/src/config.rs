@@ -126,6 +126,14 @@ pub const NOT_NULL_ENFORCER: SessionOption = used(
     "what happens to a row with NULL in a NOT NULL column of the sink",
     "sink 的 NOT NULL 列出现 NULL 时的处理方式",
 );
+/// `table.exec.source.cdc-events-duplicate`.
+pub const CDC_EVENTS_DUPLICATE: SessionOption = used(
+    "table.exec.source.cdc-events-duplicate",
+    OptionKind::Boolean,
+    Some("false"),
+    "whether change data may come twice: tables with a PRIMARY KEY then keep the last row per key, and repeats give nothing",
+    "变更数据是否可能重复到达：若是，则声明了 PRIMARY KEY 的表保留每个键的最后一行，重复的变更不产生结果",
+);
 /// `table.exec.sink.upsert-materialize`.
 pub const UPSERT_MATERIALIZE: SessionOption = used(
     "table.exec.sink.upsert-materialize",
@@ -227,6 +235,7 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     RUNTIME_MODE,
     NOT_NULL_ENFORCER,
     UPSERT_MATERIALIZE,
+    CDC_EVENTS_DUPLICATE,
     NON_DETERMINISTIC_UPDATES,
     AGGREGATE_PHASES,
     SPLIT_DISTINCT,
@@ -249,10 +258,6 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     inert("state.*", "state is kept in memory", "状态保存在内存中"),
     inert("restart-strategy*", "a failed job ends with its error", "作业失败时报错并结束"),
     refused("table.exec.emit.*", "early and late firing of windows (table.exec.emit.*)"),
-    refused(
-        "table.exec.source.cdc-events-duplicate",
-        "deduplication of CDC events (table.exec.source.cdc-events-duplicate)",
-    ),
     inert(
         "table.exec.deduplicate.*",
         "the first row of a key is an insert, a later one an update; a batch gives one change per key",

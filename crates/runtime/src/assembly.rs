@@ -221,13 +221,13 @@ impl Blueprint<'_> {
         })
     }
 
-    /// The sources that are watched: those whose watermark fires windows and that no timeout frees from silent splits.
+    /// The sources that are watched: those whose watermark results wait for and that no timeout frees from silent splits.
     fn readers(&self) -> Readers {
         let mut readers = Readers::default();
-        let mut feeds_windows = vec![false; self.plan.nodes.len()];
+        let mut is_waited_for = vec![false; self.plan.nodes.len()];
         for (id, node) in self.plan.nodes.iter().enumerate().rev() {
-            let feeds = feeds_windows[id] || matches!(node.kind, NodeKind::WindowAggregate(_));
-            node.inputs.iter().for_each(|edge| feeds_windows[edge.node] |= feeds);
+            let feeds = is_waited_for[id] || node.kind.waits_for_watermark();
+            node.inputs.iter().for_each(|edge| is_waited_for[edge.node] |= feeds);
             if let NodeKind::Scan(scan) = &node.kind
                 && feeds
                 && !scan.bounded

@@ -132,6 +132,18 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
+    /// Whether results wait for the watermark: a source that holds it back holds them back.
+    pub fn waits_for_watermark(&self) -> bool {
+        match self {
+            NodeKind::WindowAggregate(_) | NodeKind::WindowJoin(_) | NodeKind::TemporalJoin(_) => true,
+            NodeKind::IntervalJoin(join) => join.rowtimes.is_some() && join.kind != JoinKind::Inner,
+            NodeKind::TemporalSort(sort) => sort.rowtime.is_some(),
+            NodeKind::Deduplicate(deduplicate) => deduplicate.rowtime.is_some() && deduplicate.keep == Keep::First,
+            NodeKind::OverAggregate(over) => matches!(over.time, OverTime::Rowtime(_)),
+            _ => false,
+        }
+    }
+
     /// How counters and summaries call it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -328,6 +340,8 @@ pub struct WindowAggregate {
 pub struct ChangelogNormalize {
     /// The primary key columns.
     pub keys: Vec<usize>,
+    /// Whether it is there to leave out what the source repeats, and not only for readers that need old rows.
+    pub drops_repeats: bool,
     /// A row that is not true here counts as deleted.
     pub condition: Option<Arc<dyn Expression>>,
     /// Rows not written for this long are dropped.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
     let (plan, rules) = match combines(&plan)? {
         true => {
-            let plan = unnest::left_laterals(subqueries::plain_comparisons(plan)?)?;
+            let plan = unnest::laterals(subqueries::plain_comparisons(plan)?)?;
             (subqueries::unnest(plan)?, rules_with_joins())
         }
         false => (plan, rules_without_joins()),

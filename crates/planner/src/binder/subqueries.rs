@@ -311,6 +311,9 @@ impl Unnester {
             plan = LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![single])?.build()?;
         }
         let pulled = self.pull_up(&plan)?;
+        // An aggregate over all rows has no row before the first one, as everywhere; one per row of the query around it
+        // counts none.
+        let empty = empty.filter(|_| !pulled.filters.is_empty());
         let mut columns: Vec<Expr> = pulled.plan.schema().columns().into_iter().map(Expr::Column).collect();
         if empty.is_some() {
             columns.push(truth(true).alias(PRESENT));

@@ -9,11 +9,11 @@ use arrow::datatypes::FieldRef;
 use base::{Error, LogicalType, SqlType};
 use datafusion_common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, JoinType, Result, TableReference};
-use datafusion_expr::{Expr, LogicalPlanBuilder};
-use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
 use datafusion_expr::logical_plan::{EmptyRelation, Extension, Filter, Join, LogicalPlan, Projection, Subquery};
 use datafusion_expr::planner::RelationPlannerContext;
 use datafusion_expr::utils::conjunction;
+use datafusion_expr::{Expr, LogicalPlanBuilder};
+use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
 use std::sync::Arc;
 use syntax::ast::{self, TableAlias};
 
@@ -127,23 +127,29 @@ fn lateral(join: Join) -> Result<Join> {
     Ok(Join { right: Arc::new(LogicalPlan::Subquery(inside)), ..join })
 }
 
-/// LEFT JOIN LATERAL (SELECT ...) as a join: DataFusion's rule for LATERAL knows the inner one only.
+/// LATERAL (SELECT ...) as a join. DataFusion's own rule knows no LEFT JOIN, and groups by more than it must.
 ///
 /// # Errors
 /// A condition on the outer row that cannot be moved out of the subquery.
-pub fn left_laterals(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub fn laterals(plan: LogicalPlan) -> Result<LogicalPlan> {
     let joined = plan.transform_up(|plan| {
         let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
-        let (JoinType::Left, LogicalPlan::Subquery(subquery)) = (join.join_type, join.right.as_ref()) else {
-            return Ok(Transformed::no(plan));
-        };
-        let mut pull_up = PullUpCorrelatedExpr::new().with_need_handle_count_bug(true);
+        let LogicalPlan::Subquery(subquery) = join.right.as_ref() else { return Ok(Transformed::no(plan)) };
+        let mut pull_up = PullUpCorrelatedExpr::new();
         let right = subquery.subquery.as_ref().clone().rewrite(&mut pull_up).data()?;
+        // An aggregate without GROUP BY has a row where nothing is found.
+        let kind = match join.join_type {
+            JoinType::Left => JoinType::Left,
+            JoinType::Inner if !pull_up.pulled_up_scalar_agg => JoinType::Inner,
+            JoinType::Inner if join.filter.is_none() => JoinType::Left,
+            _ => return Ok(Transformed::no(plan)),
+        };
         if !pull_up.can_pull_up {
-            return Err(external(Error::unsupported("LEFT JOIN LATERAL with a condition that cannot be moved into the join")));
+            return Ok(Transformed::no(plan));
         }
         let condition = conjunction(pull_up.join_filters.into_iter().chain(join.filter.clone()));
-        let wide = LogicalPlanBuilder::from(join.left.as_ref().clone()).join_on(right, JoinType::Left, condition)?.build()?;
+        let left = LogicalPlanBuilder::from(join.left.as_ref().clone());
+        let wide = left.join_on(right, kind, condition)?.build()?;
         // What the condition reads of the subquery is no column of the join as it is written.
         let columns = join.schema.iter().map(|named| Expr::Column(Column::from(named))).collect();
         let narrow = Projection::try_new(columns, Arc::new(wide))?;

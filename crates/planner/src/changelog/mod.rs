@@ -119,7 +119,7 @@ fn without_needless_normalize(drafts: &mut Vec<Draft>, needed: &mut Vec<bool>, d
     let mut kept_needed = Vec::with_capacity(drafts.len());
     for (index, mut draft) in std::mem::take(drafts).into_iter().enumerate() {
         let needless = !needed[index]
-            && matches!(&draft.node.kind, NodeKind::ChangelogNormalize(normalize) if normalize.condition.is_none());
+            && matches!(&draft.node.kind, NodeKind::ChangelogNormalize(one) if one.condition.is_none() && !one.drops_repeats);
         for edge in &mut draft.node.inputs {
             edge.node = places[edge.node];
         }
@@ -178,7 +178,8 @@ fn drop_at_scans(drafts: &mut Vec<Draft>, needed: &mut Vec<bool>, ends: &mut [No
     ends.iter_mut().for_each(|end| *end = places[*end]);
 }
 
-fn drop_update_before(drafts: &mut Vec<Draft>, input: NodeId) -> NodeId {
+/// Leaves the `-U` rows of a node out.
+pub fn drop_update_before(drafts: &mut Vec<Draft>, input: NodeId) -> NodeId {
     let known = drafts.iter().position(|draft| {
         matches!(draft.node.kind, NodeKind::DropUpdateBefore)
             && draft.node.inputs.first().is_some_and(|e| e.node == input)

@@ -324,6 +324,7 @@ pub fn lower(queries: Vec<(LogicalPlan, Option<&Arc<CatalogTable>>)>) -> Result<
         functions: function_context(),
         enforcer: NotNullEnforcer::Error,
         strict_updates: false,
+        cdc_duplicates: false,
         upsert_materialize: crate::lower::UpsertMaterialization::Auto,
         phases: crate::lower::AggregatePhases::One,
         distinct_parts: None,

@@ -93,6 +93,8 @@ pub struct LowerContext {
     pub enforcer: NotNullEnforcer,
     /// Whether `table.optimizer.non-deterministic-update.strategy` is TRY_RESOLVE: what would be a warning is an error.
     pub strict_updates: bool,
+    /// Whether change data may come twice.
+    pub cdc_duplicates: bool,
     /// When all rows of a sink key are kept.
     pub upsert_materialize: UpsertMaterialization,
     /// Whether batches are aggregated before rows are spread by key.

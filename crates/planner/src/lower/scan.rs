@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Draft, Identity, Relation, column_identity, columns, short_hash};
 use crate::catalog::CatalogTable;
+use crate::changelog;
 use crate::codes;
 use crate::expression::{Compiled, Compiler, Tree, from_datafusion};
 use crate::lower::codes as own;
@@ -103,7 +104,9 @@ impl Builder<'_> {
         }
         let compiled = TableExpressions::compile(table, &self.random_calls)?;
         let mut output = reads.columns.clone();
-        if upsert {
+        let repeats =
+            self.context.cdc_duplicates && !source.changelog.is_append_only() && !definition.primary_key.is_empty();
+        if upsert || repeats {
             output.extend(table.primary_key());
         }
         if let Some((column, tree)) = &compiled.watermark {
@@ -116,12 +119,13 @@ impl Builder<'_> {
         }
         let output: Vec<usize> = output.into_iter().collect();
         let node = self.scan_draft(table, &source, name, &compiled, &output)?;
-        if !upsert {
+        if !upsert && !repeats {
             return Ok((node, output));
         }
         let keys: Vec<usize> =
             table.primary_key().iter().filter_map(|key| output.iter().position(|column| column == key)).collect();
-        Ok((self.normalize(node, keys, &[]), output))
+        let node = if upsert { node } else { changelog::drop_update_before(&mut self.drafts, node) };
+        Ok((self.normalize(node, keys, repeats, &[]), output))
     }
 
     fn scan_draft(
@@ -243,7 +247,7 @@ impl Builder<'_> {
     }
 
     /// Makes a full changelog of keyed changes, of the rows for which `conditions` hold.
-    fn normalize(&mut self, input: NodeId, keys: Vec<usize>, conditions: &[Tree]) -> NodeId {
+    fn normalize(&mut self, input: NodeId, keys: Vec<usize>, drops_repeats: bool, conditions: &[Tree]) -> NodeId {
         let below = self.identity(input).clone();
         let names: Vec<&str> = keys.iter().map(|&key| below.columns[key].as_str()).collect();
         let condition = self.compile_calc(conditions, &[], self.fields(input), &below.columns).condition;
@@ -260,6 +264,7 @@ impl Builder<'_> {
                 digest: format!("ChangelogNormalize({text}, input={})", below.rows),
                 kind: NodeKind::ChangelogNormalize(ChangelogNormalize {
                     keys: keys.clone(),
+                    drops_repeats,
                     condition,
                     state_ttl: self.context.config.state_ttl,
                 }),
@@ -285,9 +290,9 @@ impl Builder<'_> {
             return;
         }
         let Some(input) = node.inputs.first().map(|edge| edge.node) else { return };
-        let keys = normalize.keys.clone();
+        let (keys, drops_repeats) = (normalize.keys.clone(), normalize.drops_repeats);
         let conditions = std::mem::take(&mut relation.conditions);
-        relation.node = self.normalize(input, keys, &conditions);
+        relation.node = self.normalize(input, keys, drops_repeats, &conditions);
     }
 }
 

@@ -95,6 +95,20 @@ fn a_filter_on_the_row_passes_below_unnest() {
 }
 
 #[test]
+fn a_lateral_subquery_is_a_join() {
+    assert_contains(
+        "",
+        "SELECT t.id, q.d FROM t, LATERAL (SELECT d FROM f WHERE f.k = t.k) AS q",
+        &["Join(joinType=[InnerJoin]", "k = k"],
+    );
+    assert_contains(
+        "",
+        "SELECT t.id, q.m FROM t LEFT JOIN LATERAL (SELECT MAX(d) AS m FROM f WHERE f.k = t.k) AS q ON TRUE",
+        &["Join(joinType=[LeftOuterJoin]", "GroupAggregate(groupBy=[k]"],
+    );
+}
+
+#[test]
 fn rows_of_both_sides_are_counted_for_all() {
     assert_contains("", "SELECT k FROM t EXCEPT ALL SELECT k FROM f", &["Replicate(count=[", "SUM($left)", "Union("]);
     assert_contains("", "SELECT k FROM t INTERSECT ALL SELECT k FROM f", &["Replicate(count=[", "COUNT($right)"]);

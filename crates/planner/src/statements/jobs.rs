@@ -9,7 +9,7 @@ use crate::lower::join::STATE_TTL as STATE_TTL_HINT;
 use crate::lower::{self, AggregatePhases, LowerContext, ResultSink, SinkQuery, SinkTarget, UpsertMaterialization};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
 use base::config::{
-    AGGREGATE_PHASES, NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint, RUNTIME_MODE, SPLIT_DISTINCT,
+    AGGREGATE_PHASES, CDC_EVENTS_DUPLICATE, NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint, RUNTIME_MODE, SPLIT_DISTINCT,
     SPLIT_DISTINCT_BUCKETS, UPSERT_MATERIALIZE,
 };
 use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
@@ -147,6 +147,7 @@ fn lower_context(session: &Session) -> Result<LowerContext> {
         connector: session.connector_context()?,
         functions: session.function_context()?,
         enforcer,
+        cdc_duplicates: session.options.boolean(&CDC_EVENTS_DUPLICATE.spec)?,
         upsert_materialize: match session.options.word(&UPSERT_MATERIALIZE.spec)? {
             Some("NONE") => UpsertMaterialization::Never,
             Some("FORCE") => UpsertMaterialization::Force,

@@ -14,19 +14,23 @@ pub mod deduplicate;
 pub mod drop_update_before;
 pub mod expand;
 pub mod group_aggregate;
+pub mod interval_join;
 pub mod join;
+mod kept_rows;
 mod late;
 pub mod local_aggregate;
 mod output;
 pub mod over_aggregate;
 pub mod rank;
 pub mod replicate;
+pub mod temporal_join;
 pub mod temporal_sort;
 mod touched;
 pub mod unnest;
 pub mod upsert_materialize;
 mod window;
 pub mod window_aggregate;
+pub mod window_join;
 pub mod window_table;
 
 use crate::operator::Operator;
@@ -40,8 +44,23 @@ use base::{Error, Result};
 /// # Errors
 /// What this version cannot run, for example session windows.
 pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobConfig) -> Result<Box<dyn Operator>> {
-    if let (NodeKind::Join(join), [left, right]) = (&node.kind, inputs) {
-        return Ok(Box::new(join::JoinOperator::new(join, left, right, &node.output, instance)?));
+    if let &[left, right] = inputs {
+        let output = &node.output;
+        match &node.kind {
+            NodeKind::Join(join) => {
+                return Ok(Box::new(join::JoinOperator::new(join, left, right, output, instance)?));
+            }
+            NodeKind::IntervalJoin(join) => {
+                return Ok(Box::new(interval_join::IntervalJoinOperator::new(join, [left, right], output, instance)?));
+            }
+            NodeKind::TemporalJoin(join) => {
+                return Ok(Box::new(temporal_join::TemporalJoinOperator::new(join, [left, right], output, instance)?));
+            }
+            NodeKind::WindowJoin(join) => {
+                return Ok(Box::new(window_join::WindowJoinOperator::new(join, [left, right], output, instance)?));
+            }
+            _ => {}
+        }
     }
     let [input] = inputs else {
         return Err(Error::internal(format!("operator {} has {} inputs", node.operator_id, inputs.len())));

@@ -131,31 +131,36 @@ impl WindowAssigner {
         self.window.time_zone.map_or(last, |zone| local_to_instant_ms(zone, last))
     }
 
-    /// The watermark at which the window fires: no later row can belong to it. Where clocks are put back, that is the
-    /// second time they show the last millisecond; where that reading is skipped, the last moment before.
+    /// The watermark at which the window that ends at `end` fires: see [`fires_at`].
     pub fn fires_at(&self, end: i64) -> i64 {
-        let last = end.saturating_sub(1);
-        let Some(zone) = self.window.time_zone else { return last };
-        let offset = |time: i64| zone_offset_ms(zone, time);
-        let before = offset(last.saturating_sub(DAY_MS));
-        let after = offset(last.saturating_add(DAY_MS));
-        let candidates = [last.saturating_sub(before), last.saturating_sub(after)];
-        let shown = candidates.into_iter().filter(|&time| time.saturating_add(offset(time)) == last).max();
-        shown.unwrap_or_else(|| {
-            // The reading is skipped: look for the moment at which the clock jumps over it.
-            let (mut low, mut high) = (candidates[0].min(candidates[1]), candidates[0].max(candidates[1]));
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if middle.saturating_add(offset(middle)) > last { high = middle } else { low = middle + 1 }
-            }
-            low.saturating_sub(1)
-        })
+        fires_at(self.window.time_zone, end)
     }
 
     /// A time or watermark for people.
     pub fn readable(&self, time: i64) -> String {
         readable_time(time, self.window.time_zone.map_or(0, |zone| zone_offset_ms(zone, time)))
     }
+}
+
+/// The watermark at which a window fires: no later row can belong to it. Where clocks are put back, that is the second time
+/// they show the last millisecond; where that reading is skipped, the last moment before.
+pub(super) fn fires_at(time_zone: Option<chrono_tz::Tz>, end: i64) -> i64 {
+    let last = end.saturating_sub(1);
+    let Some(zone) = time_zone else { return last };
+    let offset = |time: i64| zone_offset_ms(zone, time);
+    let before = offset(last.saturating_sub(DAY_MS));
+    let after = offset(last.saturating_add(DAY_MS));
+    let candidates = [last.saturating_sub(before), last.saturating_sub(after)];
+    let shown = candidates.into_iter().filter(|&time| time.saturating_add(offset(time)) == last).max();
+    shown.unwrap_or_else(|| {
+        // The reading is skipped: look for the moment at which the clock jumps over it.
+        let (mut low, mut high) = (candidates[0].min(candidates[1]), candidates[0].max(candidates[1]));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if middle.saturating_add(offset(middle)) > last { high = middle } else { low = middle + 1 }
+        }
+        low.saturating_sub(1)
+    })
 }
 
 /// A time or watermark for people, shifted by the offset of their zone.

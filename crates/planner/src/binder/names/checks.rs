@@ -69,7 +69,8 @@ impl Walk<'_> {
 
 /// The name of an aggregate function that is called for a group, not for a window. Functions of the user are put in before.
 fn aggregate_name(function: &Function) -> Option<String> {
-    let name = function_name(function).filter(|name| functions::aggregate(name).is_some() || is_grouping_function(name));
+    let name =
+        function_name(function).filter(|name| functions::aggregate(name).is_some() || is_grouping_function(name));
     name.filter(|_| function.over.is_none())
 }
 

@@ -6,7 +6,7 @@ use base::plan::{ChangelogNormalize, NodeKind};
 use std::time::Duration;
 
 fn normalize(output: ChangelogMode, state_ttl: Option<Duration>) -> Case {
-    let node = ChangelogNormalize { keys: vec![1], condition: None, state_ttl };
+    let node = ChangelogNormalize { keys: vec![1], drops_repeats: false, condition: None, state_ttl };
     let input = stream("k:text id:int v:int", ChangelogMode::UPSERT);
     Case {
         upsert_key: 0,
@@ -61,7 +61,7 @@ fn expired_keys_are_new_keys() {
 
 #[test]
 fn a_table_of_keys_only_is_kept_as_well() {
-    let node = ChangelogNormalize { keys: vec![0, 1], condition: None, state_ttl: None };
+    let node = ChangelogNormalize { keys: vec![0, 1], drops_repeats: false, condition: None, state_ttl: None };
     let input = stream("k:text id:int", ChangelogMode::UPSERT);
     let keys = case(NodeKind::ChangelogNormalize(node), input, stream("k:text id:int", ChangelogMode::ALL), &[0, 1]);
     keys.check("+I a 1 \n +U a 1 \n -D b 2 \n -D a 1", "+I a 1 \n -D a 1");

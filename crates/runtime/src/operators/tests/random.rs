@@ -86,7 +86,7 @@ fn windows() {
 
 #[test]
 fn normalised_rows() {
-    let node = ChangelogNormalize { keys: vec![0], condition: None, state_ttl: None };
+    let node = ChangelogNormalize { keys: vec![0], drops_repeats: false, condition: None, state_ttl: None };
     let input = stream("k:int v:int ts:rowtime", ChangelogMode::UPSERT);
     let output = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let normalized = case(NodeKind::ChangelogNormalize(node), input, output, &[0]);
