@@ -185,6 +185,11 @@ impl ChangelogMode {
         ChangelogMode(self.0 | other.0)
     }
 
+    /// Whether updates come without the old content of their rows: rows are known by a key.
+    pub fn is_upsert(self) -> bool {
+        self.contains(RowKind::UpdateAfter) && !self.contains(RowKind::UpdateBefore)
+    }
+
     /// Whether the stream only ever adds rows.
     pub fn is_append_only(self) -> bool {
         self == ChangelogMode::APPEND

@@ -175,6 +175,58 @@ pub const SPLIT_DISTINCT_BUCKETS: SessionOption = used(
     "the number of those parts per group",
     "每个分组的分桶数",
 );
+/// `table.exec.emit.early-fire.enabled`.
+pub const EARLY_FIRE: SessionOption = used(
+    "table.exec.emit.early-fire.enabled",
+    OptionKind::Boolean,
+    Some("false"),
+    "whether window aggregates give results before the window ends; needs 'table.exec.emit.early-fire.delay'",
+    "窗口聚合是否在窗口结束前提前输出；需同时设置 'table.exec.emit.early-fire.delay'",
+);
+/// `table.exec.emit.early-fire.delay`.
+pub const EARLY_FIRE_DELAY: SessionOption = used(
+    "table.exec.emit.early-fire.delay",
+    OptionKind::Duration,
+    None,
+    "how long after a row an early result follows, by the clock; 0 gives one per row",
+    "提前输出的延迟（处理时间）；0 表示每行触发",
+);
+/// `table.exec.emit.late-fire.enabled`.
+pub const LATE_FIRE: SessionOption = used(
+    "table.exec.emit.late-fire.enabled",
+    OptionKind::Boolean,
+    Some("false"),
+    "whether window aggregates take late rows and correct their results; needs 'table.exec.emit.late-fire.delay' and \
+     'table.exec.emit.allow-lateness'",
+    "窗口聚合是否接收迟到数据并更新结果；需同时设置 'table.exec.emit.late-fire.delay' 与 \
+     'table.exec.emit.allow-lateness'",
+);
+/// `table.exec.emit.late-fire.delay`.
+pub const LATE_FIRE_DELAY: SessionOption = used(
+    "table.exec.emit.late-fire.delay",
+    OptionKind::Duration,
+    None,
+    "how long after a late row the corrected result follows, by the clock; 0 gives one per row",
+    "迟到数据触发更新的延迟（处理时间）；0 表示每行触发",
+);
+/// `table.exec.emit.allow-lateness`.
+pub const ALLOW_LATENESS: SessionOption = used(
+    "table.exec.emit.allow-lateness",
+    OptionKind::Duration,
+    None,
+    "how long after its end a window takes late rows, in event time; only with 'table.exec.emit.late-fire.enabled', \
+     where it defaults to 'table.exec.state.ttl'",
+    "窗口结束后继续接收迟到数据的时长（事件时间）；仅在开启 'table.exec.emit.late-fire.enabled' 时有效，\
+     此时默认取 'table.exec.state.ttl'",
+);
+/// `highwater.null-rowtime`.
+pub const NULL_ROWTIME: SessionOption = used(
+    "highwater.null-rowtime",
+    OptionKind::OneOf(&["fail", "drop"]),
+    Some("fail"),
+    "what happens to a row whose event time is NULL: the job fails, or the row is dropped and counted",
+    "事件时间为 NULL 的行：作业失败（fail），或丢弃并计数（drop）",
+);
 /// `table.exec.legacy-cast-behaviour`.
 pub const LEGACY_CAST: SessionOption = used(
     "table.exec.legacy-cast-behaviour",
@@ -240,6 +292,12 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     AGGREGATE_PHASES,
     SPLIT_DISTINCT,
     SPLIT_DISTINCT_BUCKETS,
+    EARLY_FIRE,
+    EARLY_FIRE_DELAY,
+    LATE_FIRE,
+    LATE_FIRE_DELAY,
+    ALLOW_LATENESS,
+    NULL_ROWTIME,
     LEGACY_CAST,
     LANGUAGE,
     BATCH_ROWS,
@@ -257,7 +315,6 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     ),
     inert("state.*", "state is kept in memory", "状态保存在内存中"),
     inert("restart-strategy*", "a failed job ends with its error", "作业失败时报错并结束"),
-    refused("table.exec.emit.*", "early and late firing of windows (table.exec.emit.*)"),
     inert(
         "table.exec.deduplicate.*",
         "the first row of a key is an insert, a later one an update; a batch gives one change per key",
@@ -309,6 +366,21 @@ impl std::fmt::Display for PlanHint {
     }
 }
 
+/// The options `table.exec.emit.*` as they are set; what they mean together is told where a window is planned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmitOptions {
+    /// Early firing.
+    pub early_fire: bool,
+    /// Its delay.
+    pub early_delay: Option<Duration>,
+    /// Late firing.
+    pub late_fire: bool,
+    /// Its delay.
+    pub late_delay: Option<Duration>,
+    /// How long late rows are taken.
+    pub allow_lateness: Option<Duration>,
+}
+
 /// The configuration of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobConfig {
@@ -326,6 +398,10 @@ pub struct JobConfig {
     pub checkpoint_interval: Option<Duration>,
     /// State TTL.
     pub state_ttl: Option<Duration>,
+    /// Early and late firing of windows.
+    pub emit: EmitOptions,
+    /// Whether rows without an event time are dropped and counted.
+    pub drops_null_rowtime: bool,
     /// The most rows per batch.
     pub batch_rows: usize,
     /// Language of messages, if set.
@@ -344,6 +420,8 @@ impl Default for JobConfig {
             idle_timeout: None,
             checkpoint_interval: Some(Duration::from_secs(10)),
             state_ttl: None,
+            emit: EmitOptions::default(),
+            drops_null_rowtime: false,
             batch_rows: 4096,
             language: None,
             hints: Vec::new(),
@@ -386,6 +464,14 @@ impl JobConfig {
             idle_timeout: positive(options.duration(&IDLE_TIMEOUT.spec)?),
             checkpoint_interval: positive(options.duration(&CHECKPOINT_INTERVAL.spec)?),
             state_ttl: positive(options.duration(&STATE_TTL.spec)?),
+            emit: EmitOptions {
+                early_fire: options.boolean(&EARLY_FIRE.spec)?,
+                early_delay: options.duration(&EARLY_FIRE_DELAY.spec)?,
+                late_fire: options.boolean(&LATE_FIRE.spec)?,
+                late_delay: options.duration(&LATE_FIRE_DELAY.spec)?,
+                allow_lateness: options.duration(&ALLOW_LATENESS.spec)?,
+            },
+            drops_null_rowtime: options.word(&NULL_ROWTIME.spec)? == Some("drop"),
             batch_rows: count(&BATCH_ROWS, 1, 1 << 20)?.unwrap_or(4096),
             language: options.get(LANGUAGE.spec.key).and_then(Language::parse),
             hints: Vec::new(),

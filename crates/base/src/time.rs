@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::*;
 
+pub use chrono_tz::Tz;
+
 /// Epoch milliseconds of a timestamp column of any unit, rounded down, NULLs kept.
 ///
 /// # Errors

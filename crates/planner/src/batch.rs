@@ -9,7 +9,7 @@ use crate::codes;
 use crate::expression::{Compiled, Compiler, Tree};
 use crate::lower::LowerContext;
 use crate::lower::builder::Builder;
-use crate::lower::scan::{Reads, collect, is_upsert, table_name};
+use crate::lower::scan::{Reads, collect, table_name};
 use crate::table_source::catalog_table;
 use base::clock::Clock;
 use base::connector::SourceProvider;
@@ -103,7 +103,7 @@ impl BatchTable {
             return Err(Error::internal("the first node of a table is no scan"));
         };
         let changelog = draft.node.output.changelog;
-        let key = match is_upsert(changelog) {
+        let key = match changelog.is_upsert() {
             true => {
                 table.primary_key().iter().filter_map(|key| columns.iter().position(|column| column == key)).collect()
             }

@@ -23,7 +23,7 @@ use base::connector::Instance;
 use base::expression::HiddenColumn;
 use base::key::hash_columns;
 use base::plan::{Distribution, Node, NodeId, NodeKind, Output, Scan, StreamPlan, WindowKind};
-use base::{Error, Result};
+use base::{ChangelogMode, Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -279,7 +279,12 @@ impl Blueprint<'_> {
             reader,
             projection: parts.projection,
             row_time: parts.row_time,
-            watermarks: SplitWatermarks::new(self.cut_rule(), parts.idle_timeout, watermarks, sent_ms),
+            watermarks: SplitWatermarks::new(
+                self.cut_rule(node.output.changelog),
+                parts.idle_timeout,
+                watermarks,
+                sent_ms,
+            ),
             member: parts
                 .alignment
                 .map(|alignment| readers.groups.entry(alignment.group).or_default().join(alignment.max_drift)),
@@ -301,10 +306,11 @@ impl Blueprint<'_> {
         let salt = hash_columns(&[id], 1)?[0].wrapping_add(instance.index as u64) ^ self.seed;
         let projection =
             scan.projection.as_ref().map(|calc| CalcEvaluator::new(calc, &scan.read, &node.output.row, salt));
-        let row_time = scan
-            .watermark
-            .clone()
-            .map(|strategy| RowTime { column: node.output.row.fields()[strategy.column].name.clone(), strategy });
+        let row_time = scan.watermark.clone().map(|strategy| RowTime {
+            column: node.output.row.fields()[strategy.column].name.clone(),
+            strategy,
+            has_bare_deletes: node.output.changelog.is_upsert(),
+        });
         Ok(ScanParts {
             table: scan.table.clone(),
             projection,
@@ -315,11 +321,12 @@ impl Blueprint<'_> {
     }
 
     /// How finely this job can see where a watermark stands between rows.
-    fn cut_rule(&self) -> CutRule {
+    fn cut_rule(&self, changelog: ChangelogMode) -> CutRule {
         let nodes = || self.plan.nodes.iter().map(|node| &node.kind);
         let reads_watermark =
             nodes().any(|kind| matches!(kind, NodeKind::Calc(calc) if calc.hidden.contains(&HiddenColumn::Watermark)));
-        if self.shared.rows_max == 1 || reads_watermark {
+        // A change of a key takes back an old row, which may be far behind the time of the new one.
+        if self.shared.rows_max == 1 || reads_watermark || changelog.is_upsert() {
             return CutRule::EveryAdvance;
         }
         let has_sessions = nodes().any(|kind| {

@@ -223,7 +223,9 @@ impl Chain {
             Event::Watermark(watermark_ms) => {
                 let advances = watermark_ms != WATERMARK_NONE && self.nodes[node].watermark_ms < Some(watermark_ms);
                 let forwarded = match &self.nodes[node].body {
-                    Body::Operator(operator) if watermark_ms != WATERMARK_NONE => operator.output_watermark(watermark_ms),
+                    Body::Operator(operator) if watermark_ms != WATERMARK_NONE => {
+                        operator.output_watermark(watermark_ms)
+                    }
                     _ => watermark_ms,
                 };
                 self.work.push(Work::Forward { node, event: Event::Watermark(forwarded) });

@@ -31,6 +31,8 @@ pub(crate) struct RowTime {
     pub strategy: WatermarkStrategy,
     /// The name of the rowtime column.
     pub column: String,
+    /// Whether a row that is removed may be known by its key alone.
+    pub has_bare_deletes: bool,
 }
 
 /// Says now and then how far the splits of this reader are.
@@ -184,16 +186,23 @@ impl SourceTask {
             self.wake(was_idle, sent_ms).await?;
             return self.chain.process(0, Event::Data(batch)).await;
         };
-        let rowtimes_ms = epoch_ms(batch.records().column(row_time.strategy.column))?;
+        let mut rowtimes_ms = epoch_ms(batch.records().column(row_time.strategy.column))?;
+        let names_a_time =
+            |row: usize| rowtimes_ms.is_valid(row) || (row_time.has_bare_deletes && !batch.kind(row).is_addition());
         if rowtimes_ms.null_count() > 0 {
-            return Err(Error::new(
-                &codes::NULL_ROWTIME,
-                &[
-                    ("table", &self.table),
-                    ("column", &row_time.column),
-                    ("expression", &row_time.strategy.expression.sql()),
-                ],
-            ));
+            if (0..batch.num_rows()).all(names_a_time) {
+                // Which time such a row is about is known where its key is looked up: it may be any.
+                rowtimes_ms = rowtimes_ms.iter().map(|time| Some(time.unwrap_or(i64::MIN))).collect();
+            } else {
+                return Err(Error::new(
+                    &codes::NULL_ROWTIME,
+                    &[
+                        ("table", &self.table),
+                        ("column", &row_time.column),
+                        ("expression", &row_time.strategy.expression.sql()),
+                    ],
+                ));
+            }
         }
         let watermarks_ms = epoch_ms(&row_time.strategy.expression.evaluate(batch.records())?)?;
         let was_idle = self.watermarks.rows(split, &rowtimes_ms, &watermarks_ms, pieces);

@@ -19,5 +19,57 @@ pub const STATE_COLUMNS_DIFFER: ErrorCode = ErrorCode {
     },
 };
 
+/// A checkpoint file that is not what was written.
+pub const CHECKPOINT_DAMAGED: ErrorCode = ErrorCode {
+    code: "HW-X101",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "checkpoint file {path} is damaged",
+        why: "{cause}",
+        fix: "put the file back from a copy, or give up the saved state: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "检查点文件 {path} 已损坏",
+        why: "{cause}",
+        fix: "请从备份恢复该文件，或放弃已保存的状态：highwater run ... --fresh",
+    },
+};
+
+/// A checkpoint file of another version.
+pub const CHECKPOINT_VERSION: ErrorCode = ErrorCode {
+    code: "HW-X102",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "this version cannot read {what}",
+        why: "it was written by another version of Highwater",
+        fix: "run the version that wrote it, or give up the saved state: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "当前版本无法读取 {what}",
+        why: "它由其他版本的 Highwater 写入",
+        fix: "请使用写入它的版本运行，或放弃已保存的状态：highwater run ... --fresh",
+    },
+};
+
+/// A folder of checkpoints that another process has.
+pub const CHECKPOINTS_IN_USE: ErrorCode = ErrorCode {
+    code: "HW-X103",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the checkpoints in {path} are in use",
+        why: "another process runs this job",
+        fix: "stop it first: highwater stop; or give one of them another name: SET 'pipeline.name' = '...';",
+    },
+    zh: Text {
+        what: "{path} 中的检查点正在使用",
+        why: "另一个进程正在运行该作业",
+        fix: "请先停止它：highwater stop；或为其中一个另起名字：SET 'pipeline.name' = '...';",
+    },
+};
+
 /// Every code of this crate.
-pub const CODES: &[&ErrorCode] = &[&STATE_COLUMNS_DIFFER];
+pub const CODES: &[&ErrorCode] =
+    &[&STATE_COLUMNS_DIFFER, &CHECKPOINT_DAMAGED, &CHECKPOINT_VERSION, &CHECKPOINTS_IN_USE];

@@ -5,26 +5,33 @@
 //! time. An [`OperatorSnapshot`] holds self-described rows that say to which key group they belong, so that a job can
 //! be restored at another parallelism.
 //!
-//! Everything is in memory. Tables already know which keys changed since the last snapshot, so that durable segments,
-//! eviction of clean keys and incremental snapshots need no change in an operator.
+//! Tables are in memory; snapshots become files through [`encode_snapshot`] and [`CheckpointFolder`]. Tables already
+//! know which keys changed since the last snapshot, so that eviction of clean keys and incremental snapshots need no
+//! change in an operator.
 //!
-//! Invariants: knows no operator, no clock and no file. The order of a hash map never reaches a result.
+//! Invariants: knows no operator and no clock; a table knows no file. The order of a hash map never reaches a result.
 
 pub mod codes;
+mod folder;
 mod key_store;
 mod key_table;
+mod lock;
 mod row_chains;
 mod row_form;
 mod row_store;
+mod segment;
 mod sequence;
 mod slot_bytes;
 mod snapshot;
 mod sorted_rows;
 mod timers;
 
+pub use folder::{CheckpointFolder, Section, SegmentWriter};
 pub use key_table::{KeyBatch, KeyTable, KeyTableSpec, Slots};
+pub use lock::FileLock;
 pub use row_chains::{Added, ChainRows, RowChains, RowChainsSpec, RowIdentity};
 pub use row_store::{EncodedRows, RowStore};
+pub use segment::{decode_snapshot, encode_snapshot};
 pub use snapshot::{OperatorSnapshot, Restored, Scope, SnapshotKind, TableSnapshot};
 pub use sorted_rows::{SortedBatch, SortedIdentity, SortedRows, SortedRowsSpec};
 pub use timers::Timers;

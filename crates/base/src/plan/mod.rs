@@ -135,7 +135,8 @@ impl NodeKind {
     /// Whether results wait for the watermark: a source that holds it back holds them back.
     pub fn waits_for_watermark(&self) -> bool {
         match self {
-            NodeKind::WindowAggregate(_) | NodeKind::WindowJoin(_) | NodeKind::TemporalJoin(_) => true,
+            NodeKind::WindowAggregate(aggregate) => !aggregate.window.is_processing_time,
+            NodeKind::WindowJoin(_) | NodeKind::TemporalJoin(_) => true,
             NodeKind::IntervalJoin(join) => join.rowtimes.is_some() && join.kind != JoinKind::Inner,
             NodeKind::TemporalSort(sort) => sort.rowtime.is_some(),
             NodeKind::Deduplicate(deduplicate) => deduplicate.rowtime.is_some() && deduplicate.keep == Keep::First,
@@ -297,6 +298,8 @@ pub struct Window {
     pub time_column: usize,
     /// Windows over TIMESTAMP_LTZ are cut in this zone; `None` for TIMESTAMP.
     pub time_zone: Option<chrono_tz::Tz>,
+    /// The time column is a PROCTIME(): rows belong to the windows of the moment at which they come, and windows fire by the clock.
+    pub is_processing_time: bool,
 }
 
 /// A column made from the window of a row or group.
@@ -322,7 +325,7 @@ pub struct WindowTable {
 /// GROUP BY a window and keys. Output: the keys, one column per call, then the properties.
 ///
 /// A window [s, e) fires when the watermark reaches e - 1 ms, with `+I` rows, and its state is dropped. Rows of fired windows
-/// are late: dropped and counted.
+/// are late: dropped and counted. [`WindowAggregate::emit`] may let a window fire earlier and again: then it gives updates.
 #[derive(Debug, Clone)]
 pub struct WindowAggregate {
     /// The window.
@@ -333,6 +336,8 @@ pub struct WindowAggregate {
     pub calls: Vec<AggregateCall>,
     /// Window columns.
     pub properties: Vec<WindowProperty>,
+    /// When windows fire besides at their end.
+    pub emit: WindowEmit,
 }
 
 /// Keyed changes to a full changelog.

@@ -5,6 +5,24 @@ use crate::expression::Expression;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// When a window gives its result besides at its end. By default it does not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WindowEmit {
+    /// Before its end: this long after a row came, at once if zero.
+    pub early: Option<Duration>,
+    /// After its end: this long after a late row came, at once if zero. `None` is at once as well, where rows may be late.
+    pub late: Option<Duration>,
+    /// How long after its end a window takes late rows.
+    pub lateness: Duration,
+}
+
+impl WindowEmit {
+    /// Whether a window can give more than one result.
+    pub fn makes_updates(&self) -> bool {
+        self.early.is_some() || self.late.is_some() || !self.lateness.is_zero()
+    }
+}
+
 /// A join of rows whose times are near each other. Output: the columns of the left input, then those of the right one.
 ///
 /// A pair is joined if `lower_ms <= left time - right time <= upper_ms`. Both inputs give inserts only, and are spread by the

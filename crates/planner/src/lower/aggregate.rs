@@ -12,7 +12,7 @@ use crate::expression::{self, Tree};
 use crate::nodes::WindowTableNode;
 use base::function::{AggregateFunction, AggregateOptions};
 use base::plan::{
-    AggregateCall, Distribution, Edge, GroupAggregate, Node, NodeId, NodeKind, Output, WindowAggregate, WindowKind,
+    AggregateCall, Distribution, Edge, GroupAggregate, Node, NodeId, NodeKind, Output, WindowAggregate, WindowEmit, WindowKind,
     WindowProperty,
 };
 use base::{ChangelogMode, Error, Field, Result, RowType, SqlType, TimeAttribute};
@@ -371,6 +371,7 @@ impl Builder<'_> {
             keys: keys.to_vec(),
             calls,
             properties: properties.to_vec(),
+            emit: WindowEmit::default(),
         });
         let draft = Draft {
             spread: Some(own_keys),

@@ -2,10 +2,11 @@
 
 use super::builder::{Builder, Draft, Identity, Relation, column_identity, columns, short_hash};
 use super::query::align;
+use super::time_join::{Interval, Versions, Windows};
 use crate::expression::{Compiled, Test, Tree};
 use crate::operators::join as joined;
 use base::plan::{Distribution, Edge, Join, JoinKey, JoinKind, JoinRows, JoinSide, Node, NodeId, NodeKind, Output};
-use base::{ChangelogMode, Error, Expression, Field, LogicalType, Result, RowType, SqlType, TimeAttribute};
+use base::{ChangelogMode, Error, Expression, Field, LogicalType, Result, RowType, SqlType};
 use datafusion_common::{JoinType, NullEquality};
 use datafusion_expr::LogicalPlan;
 use datafusion_expr::logical_plan;
@@ -31,6 +32,34 @@ struct Parts {
     /// Only about the right side, over its own columns.
     right: Vec<Tree>,
     rest: Vec<Tree>,
+}
+
+/// What bounds a join.
+#[derive(Debug, Clone)]
+pub enum JoinForm {
+    /// Nothing but the TTL of both sides.
+    Regular([Option<Duration>; 2]),
+    /// The times of a pair are near each other.
+    Interval(Interval),
+    /// Windows are equal.
+    Window(Windows),
+    /// The right row is the version that was valid at the time of the left one.
+    Temporal(Versions),
+}
+
+impl JoinForm {
+    /// Its columns in the inputs of the join, given where the inputs have the columns of the sides.
+    fn over(self, places: [&[usize]; 2]) -> JoinForm {
+        let both = |columns: [usize; 2]| [places[0][columns[0]], places[1][columns[1]]];
+        match self {
+            JoinForm::Regular(ttl) => JoinForm::Regular(ttl),
+            JoinForm::Interval(interval) => JoinForm::Interval(Interval { times: interval.times.map(both), ..interval }),
+            JoinForm::Window(windows) => {
+                JoinForm::Window(Windows { starts: both(windows.starts), ends: both(windows.ends), ..windows })
+            }
+            JoinForm::Temporal(versions) => JoinForm::Temporal(Versions { times: both(versions.times), ..versions }),
+        }
+    }
 }
 
 /// What of a side's input the join reads.
@@ -67,7 +96,7 @@ impl Builder<'_> {
                 (moved.collect(), [self.side_ttl(&join.right), self.side_ttl(&join.left)])
             }
         };
-        refuse_time_joins(join, &condition, &left, &right)?;
+        let (form, condition) = self.join_form(kind, [&left, &right], condition, ttl)?;
         let mut parts = take_apart(condition, left.fields.len());
         push_down(kind, &mut parts, left.fields.len());
         for tree in std::mem::take(&mut parts.left) {
@@ -76,7 +105,24 @@ impl Builder<'_> {
         for tree in std::mem::take(&mut parts.right) {
             right = self.filter(right, &tree);
         }
-        self.join_relations(kind, left, right, parts, ttl)
+        self.join_relations(kind, left, right, parts, form)
+    }
+
+    /// What bounds a join, and the rest of its condition.
+    fn join_form(
+        &self,
+        kind: JoinKind,
+        sides: [&Relation; 2],
+        condition: Vec<Tree>,
+        ttl: [Option<Duration>; 2],
+    ) -> Result<(JoinForm, Vec<Tree>)> {
+        if let Some((windows, rest)) = self.equal_windows(sides, &condition)? {
+            return Ok((JoinForm::Window(windows), rest));
+        }
+        match self.interval(kind, sides, &condition)? {
+            Some((interval, rest)) => Ok((JoinForm::Interval(interval), rest)),
+            None => Ok((JoinForm::Regular(ttl), condition)),
+        }
     }
 
     /// The condition of a join over the columns of both sides, its parts.
@@ -108,7 +154,7 @@ impl Builder<'_> {
         left: Relation,
         right: Relation,
         parts: Parts,
-        ttl: [Option<Duration>; 2],
+        form: JoinForm,
     ) -> Result<Relation> {
         let wants_left = matches!(kind, JoinKind::Semi | JoinKind::Anti);
         let shown = (left.fields.len(), right.fields.len());
@@ -134,7 +180,11 @@ impl Builder<'_> {
             true => (0..shown.0).map(place).collect(),
             false => (0..shown.0 + shown.1).map(place).collect(),
         };
-        let node = self.join_node(kind, [left.node, right.node], keys, &inside, ttl);
+        let inputs = [left.node, right.node];
+        let node = match form.over([&left.columns, &right.columns]) {
+            JoinForm::Regular(ttl) => self.join_node(kind, inputs, keys, &inside, ttl),
+            form => self.time_join_node(kind, inputs, keys, &inside, form),
+        };
         let all = columns(self.fields(node));
         let fields = places.iter().map(|&column| self.fields(node)[column].clone()).collect();
         let projection = places.iter().map(|&column| all[column].clone()).collect();
@@ -255,7 +305,7 @@ impl Builder<'_> {
     }
 
     /// The columns of a join: padded ones can be NULL.
-    fn joined_row(&self, kind: JoinKind, left: NodeId, right: NodeId, names: &[String]) -> RowType {
+    pub fn joined_row(&self, kind: JoinKind, left: NodeId, right: NodeId, names: &[String]) -> RowType {
         let (pads_left, pads_right) = match kind {
             JoinKind::Left => (false, true),
             JoinKind::Right => (true, false),
@@ -423,7 +473,7 @@ fn push_down(kind: JoinKind, parts: &mut Parts, width: usize) {
 }
 
 /// How rows of a side with the same join key are told apart.
-fn rows_of(upsert_keys: &[Vec<usize>], keys: &[usize]) -> JoinRows {
+pub fn rows_of(upsert_keys: &[Vec<usize>], keys: &[usize]) -> JoinRows {
     if upsert_keys.iter().any(|key| key.iter().all(|column| keys.contains(column))) {
         return JoinRows::One;
     }
@@ -435,7 +485,7 @@ fn rows_of(upsert_keys: &[Vec<usize>], keys: &[usize]) -> JoinRows {
 
 /// The keys of the output. A key of an input survives the exchange by the join key if it holds it; pairs are known by a
 /// key of both sides, or by one side's if there is one partner at most.
-fn upsert_keys(join: &Join, left: &Output, right: &Output) -> Vec<Vec<usize>> {
+pub fn upsert_keys(join: &Join, left: &Output, right: &Output) -> Vec<Vec<usize>> {
     let surviving = |output: &Output, input: usize| -> Vec<Vec<usize>> {
         let keys = joined::key_columns(join, input);
         let holds = |key: &&Vec<usize>| keys.iter().all(|column| key.contains(column));
@@ -464,7 +514,7 @@ fn upsert_keys(join: &Join, left: &Output, right: &Output) -> Vec<Vec<usize>> {
 }
 
 /// The kind and keys of a join as text over what its inputs hold.
-fn key_text(join: &Join, below: &[Identity; 2]) -> String {
+pub fn key_text(join: &Join, below: &[Identity; 2]) -> String {
     let name = |side: usize, column: usize| below[side].columns.get(column).map_or("?", String::as_str);
     let key = |key: &JoinKey| {
         let operator = if key.null_safe { "==" } else { "=" };
@@ -497,63 +547,5 @@ fn null_aware(condition: &mut [Tree]) {
     if !tests.is_empty() {
         tests.push(first.clone());
         *first = Tree::or(tests);
-    }
-}
-
-/// Joins that watermarks bound are operators of their own.
-fn refuse_time_joins(join: &logical_plan::Join, condition: &[Tree], left: &Relation, right: &Relation) -> Result<()> {
-    let width = left.fields.len();
-    let is_time = |column: usize| {
-        let field = if column < width { left.fields.get(column) } else { right.fields.get(column - width) };
-        field.is_some_and(|field| matches!(field.time, Some(TimeAttribute::Rowtime)))
-    };
-    let (mut lower, mut upper) = (false, false);
-    let mut windows = [false; 2];
-    for tree in condition {
-        let Tree::Call { function, arguments, .. } = tree else { continue };
-        let [one, other] = arguments.as_slice() else { continue };
-        let side = |tree: &Tree| {
-            let times: Vec<usize> = tree.columns().into_iter().filter(|column| is_time(*column)).collect();
-            match times.first() {
-                Some(first) if tree.columns().len() == times.len() => Some(*first < width),
-                _ => None,
-            }
-        };
-        if let (Some(one_left), Some(other_left)) = (side(one), side(other))
-            && one_left != other_left
-        {
-            match (function.name(), one_left) {
-                ("=", _) => (lower, upper) = (true, true),
-                ("<" | "<=", true) | (">" | ">=", false) => upper = true,
-                (">" | ">=", true) | ("<" | "<=", false) => lower = true,
-                _ => {}
-            }
-        }
-        let name = |tree: &Tree| {
-            let column = tree.as_column()?;
-            let field = if column < width { left.fields.get(column) } else { right.fields.get(column - width) };
-            field.map(|field| field.name.trim_end_matches(|c: char| c.is_ascii_digit()).to_string())
-        };
-        if function.name() == "="
-            && let (Some(one), Some(other)) = (name(one), name(other))
-            && one == other
-        {
-            windows[0] |= one == "window_start";
-            windows[1] |= one == "window_end";
-        }
-    }
-    if windows == [true, true] && has_window(&join.left) && has_window(&join.right) {
-        return Err(Error::unsupported("window join"));
-    }
-    if lower && upper {
-        return Err(Error::unsupported("interval join"));
-    }
-    Ok(())
-}
-
-fn has_window(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Extension(extension) => crate::nodes::as_window_table(extension.node.as_ref()).is_some(),
-        other => other.inputs().into_iter().any(has_window),
     }
 }

@@ -134,7 +134,7 @@ fn subqueries_are_joins() {
     ] {
         assert_eq!(joins(&format!("SELECT id FROM l WHERE {condition}")), expected, "{condition}");
     }
-    assert_contains("SELECT id, (SELECT w FROM r) AS w FROM l", &["SINGLE_VALUE(w)", "joinType=[LeftOuterJoin]"]);
+    assert_contains("SELECT id, (SELECT w FROM r) AS w FROM l", &["SINGLE_VALUE(", "joinType=[LeftOuterJoin]"]);
     assert_contains(
         "SELECT id, (SELECT COUNT(*) FROM r WHERE r.k = l.k) AS n FROM l",
         &["GroupAggregate(groupBy=[k], select=[k, COUNT(*)", "joinType=[LeftOuterJoin]", "THEN 0"],

@@ -20,6 +20,7 @@ pub mod scan;
 pub mod sink;
 mod snapshot_filter;
 mod split_distinct;
+mod time_join;
 mod two_phase;
 mod unnest;
 mod unsupported;

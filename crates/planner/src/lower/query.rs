@@ -136,6 +136,7 @@ impl Builder<'_> {
             offset_ms: node.offset_ms,
             time_column: time,
             time_zone: instant.then_some(self.context.config.time_zone),
+            is_processing_time: relation.fields[time].time == Some(TimeAttribute::Proctime),
         };
         let mut all = relation.fields.clone();
         all.extend(fields.iter().cloned());

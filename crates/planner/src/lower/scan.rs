@@ -12,7 +12,7 @@ use base::plan::{
     Calc, ChangelogNormalize, Distribution, Edge, Node, NodeId, NodeKind, Output, Scan, WatermarkStrategy,
 };
 use base::watermark_options::WatermarkOptions;
-use base::{ChangelogMode, ColumnKind, Error, Field, ObjectPath, Result, RowKind, RowType};
+use base::{ChangelogMode, ColumnKind, Error, Field, ObjectPath, Result, RowType};
 use datafusion_common::DFSchema;
 use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_expr::LogicalPlan;
@@ -98,7 +98,7 @@ impl Builder<'_> {
         let source = table.description.source.clone().ok_or_else(|| {
             Error::new(&codes::NOT_A_SOURCE, &[("table", &name), ("connector", &table.factory.name())])
         })?;
-        let upsert = is_upsert(source.changelog);
+        let upsert = source.changelog.is_upsert();
         if upsert && definition.primary_key.is_empty() {
             return Err(Error::new(&own::UPSERT_SOURCE_KEY, &[("table", &name)]));
         }
@@ -294,11 +294,6 @@ impl Builder<'_> {
         let conditions = std::mem::take(&mut relation.conditions);
         relation.node = self.normalize(input, keys, drops_repeats, &conditions);
     }
-}
-
-/// Keyed changes without the old content of updates.
-pub fn is_upsert(changelog: ChangelogMode) -> bool {
-    changelog.contains(RowKind::UpdateAfter) && !changelog.contains(RowKind::UpdateBefore)
 }
 
 /// The physical column that costs the least to decode.

@@ -2,7 +2,7 @@
 
 use super::*;
 use base::RowKind;
-use base::plan::{Window, WindowAggregate, WindowKind};
+use base::plan::{Window, WindowAggregate, WindowEmit, WindowKind};
 use base::watermark_options::Alignment;
 use tokio::sync::mpsc;
 
@@ -113,8 +113,20 @@ async fn idle_sources_are_not_waited_for_and_waiting_is_not_silence() {
 
 #[tokio::test(start_paused = true)]
 async fn a_split_that_holds_windows_back_is_named_while_the_job_runs() {
-    let window = Window { kind: WindowKind::Tumble { size_ms: 10 }, offset_ms: 0, time_column: 2, time_zone: None };
-    let kind = WindowAggregate { window, keys: vec![0], calls: Vec::new(), properties: Vec::new() };
+    let window = Window {
+        kind: WindowKind::Tumble { size_ms: 10 },
+        offset_ms: 0,
+        time_column: 2,
+        time_zone: None,
+        is_processing_time: false,
+    };
+    let kind = WindowAggregate {
+        window,
+        keys: vec![0],
+        calls: Vec::new(),
+        properties: Vec::new(),
+        emit: WindowEmit::default(),
+    };
     let windowed = |source: &Arc<Replay>, memory: &Arc<Memory>, idle_timeout| {
         let mut nodes = vec![
             scan("orders", source, Some(0), false),

@@ -80,7 +80,9 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         }
         NodeKind::Rank(rank) => rank::create(rank, input, &node.output, instance)?,
         NodeKind::Deduplicate(deduplicate) => deduplicate::create(deduplicate, input, &node.output, instance)?,
-        NodeKind::TemporalSort(sort) => Box::new(temporal_sort::TemporalSortOperator::new(sort, input, &node.output, instance)?),
+        NodeKind::TemporalSort(sort) => {
+            Box::new(temporal_sort::TemporalSortOperator::new(sort, input, &node.output, instance)?)
+        }
         NodeKind::OverAggregate(over) => over_aggregate::create(over, input, &node.output, instance, config)?,
         NodeKind::Expand(expand) => Box::new(expand::ExpandOperator::new(expand, input, &node.output)),
         NodeKind::Unnest(unnest) => Box::new(unnest::UnnestOperator::new(unnest, &node.output)),

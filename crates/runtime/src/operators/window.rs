@@ -144,7 +144,7 @@ impl WindowAssigner {
 
 /// The watermark at which a window fires: no later row can belong to it. Where clocks are put back, that is the second time
 /// they show the last millisecond; where that reading is skipped, the last moment before.
-pub(super) fn fires_at(time_zone: Option<chrono_tz::Tz>, end: i64) -> i64 {
+pub(super) fn fires_at(time_zone: Option<base::time::Tz>, end: i64) -> i64 {
     let last = end.saturating_sub(1);
     let Some(zone) = time_zone else { return last };
     let offset = |time: i64| zone_offset_ms(zone, time);

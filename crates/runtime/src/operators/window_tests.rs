@@ -5,7 +5,8 @@ use base::config::parse_time_zone;
 
 fn assigner(kind: WindowKind, offset_ms: i64, zone: Option<&str>) -> WindowAssigner {
     let time_zone = zone.map(|zone| parse_time_zone(zone).expect("zone"));
-    WindowAssigner::new(&Window { kind, offset_ms, time_column: 0, time_zone }).expect("assigner")
+    WindowAssigner::new(&Window { kind, offset_ms, time_column: 0, time_zone, is_processing_time: false })
+        .expect("assigner")
 }
 
 fn windows(assigner: &mut WindowAssigner, time: i64) -> Vec<(i64, i64)> {

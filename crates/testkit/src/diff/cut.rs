@@ -37,6 +37,10 @@ impl Cutter<'_> {
     fn query(&mut self, query: &mut Query, keeps_columns: bool) -> bool {
         let forms = match query {
             Query::Table(_) => Vec::new(),
+            Query::Values(types, rows) => match rows.len() {
+                1 => Vec::new(),
+                _ => rows.iter().map(|row| Query::Values(types.clone(), vec![row.clone()])).collect(),
+            },
             Query::View(view) => vec![self.views[*view].clone()],
             Query::Set(set) => {
                 let mut more = set.clone();
@@ -53,7 +57,7 @@ impl Cutter<'_> {
             return true;
         }
         match query {
-            Query::Table(_) | Query::View(_) => false,
+            Query::Table(_) | Query::View(_) | Query::Values(..) => false,
             Query::Set(set) => self.query(&mut set.left, true) || self.query(&mut set.right, true),
             Query::Select(select) => {
                 self.from(&mut select.from) || select.exprs().into_iter().any(|expr| self.expr(expr))
@@ -65,6 +69,7 @@ impl Cutter<'_> {
         match from {
             From::Relation(query) => self.query(query, true),
             From::Unnest(input, ..) => self.from(input),
+            From::Lateral(input, query, _) => self.from(input) || self.query(query, true),
             From::Join(join) => {
                 let mut kinds = Vec::new();
                 if !matches!(join.kind, "JOIN" | "CROSS JOIN") {
@@ -227,8 +232,8 @@ impl Cutter<'_> {
         let width = select.from.width(self.names);
         match &select.from {
             From::Relation(_) => {}
-            From::Unnest(input, ..) => {
-                let kept = width - 1;
+            From::Unnest(input, ..) | From::Lateral(input, ..) => {
+                let kept = input.width(self.names);
                 forms.extend(self.narrowed(select, input, width, &|index| (index < kept).then_some(index)));
             }
             From::Join(join) => {
@@ -296,7 +301,7 @@ impl Cutter<'_> {
 fn relations_of<'f>(from: &'f From, found: &mut Vec<&'f Query>) {
     match from {
         From::Relation(query) => found.push(query),
-        From::Unnest(input, ..) => relations_of(input, found),
+        From::Unnest(input, ..) | From::Lateral(input, ..) => relations_of(input, found),
         From::Join(join) => {
             relations_of(&join.left, found);
             relations_of(&join.right, found);

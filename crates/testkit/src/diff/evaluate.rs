@@ -77,6 +77,7 @@ impl<'a> Evaluator<'a> {
         match query {
             Query::Table(table) => Ok(self.tables[*table].clone()),
             Query::View(view) => Ok(self.views[*view].clone()),
+            Query::Values(_, rows) => Ok(rows.clone()),
             Query::Select(select) => self.select(select, outer),
             Query::Set(set) => self.set(set),
         }
@@ -143,6 +144,18 @@ impl<'a> Evaluator<'a> {
         match from {
             From::Relation(query) => self.rows(query),
             From::Join(join) => self.join(join),
+            From::Lateral(input, query, left) => {
+                let mut rows = Vec::new();
+                for row in self.from(input)? {
+                    let mut found = self.rows_in(query, &[&row])?;
+                    self.step(1 + found.len())?;
+                    if found.is_empty() && *left {
+                        found.push(vec![Value::Null; query.types(self.names).len()]);
+                    }
+                    rows.extend(found.into_iter().map(|other| [row.as_slice(), &other].concat()));
+                }
+                Ok(rows)
+            }
             From::Unnest(input, elements, _) => {
                 let mut rows = Vec::new();
                 for row in self.from(input)? {

@@ -36,6 +36,9 @@ impl Generator<'_> {
     /// A query inside another.
     pub(super) fn input(&mut self, depth: usize) -> Query {
         if depth == 0 || self.nodes == 0 || self.random.once_in(3) {
+            if self.random.once_in(16) {
+                return self.values();
+            }
             let views = self.names.views.len();
             return match views > 0 && self.random.once_in(2) {
                 true => Query::View(self.random.below(views)),
@@ -44,6 +47,17 @@ impl Generator<'_> {
         }
         self.nodes -= 1;
         self.query(depth - 1)
+    }
+
+    fn values(&mut self) -> Query {
+        let types: Vec<Type> =
+            (0..1 + self.random.below(2)).map(|_| *self.random.pick(&[Type::BigInt, Type::Int, Type::Text])).collect();
+        let rows = (0..1 + self.random.below(3)).map(|_| {
+            let cell = |of: &Type| self.draw.value(*of, self.random);
+            types.iter().map(cell).collect()
+        });
+        let rows = rows.collect();
+        Query::Values(types, rows)
     }
 
     /// A query inside another, with exactly these columns.
@@ -142,6 +156,9 @@ impl Generator<'_> {
             };
             from = From::Join(Box::new(self.join(left, right)));
         }
+        if self.random.once_in(16) {
+            from = self.lateral(from, depth);
+        }
         if self.random.once_in(20) {
             let columns = from.types(self.names);
             let of = *self.random.pick(&columns);
@@ -149,6 +166,22 @@ impl Generator<'_> {
             from = From::Unnest(Box::new(from), elements, self.random.once_in(3));
         }
         from
+    }
+
+    /// `from` joined with a SELECT that depends on its rows.
+    fn lateral(&mut self, from: From, depth: usize) -> From {
+        let columns = from.types(self.names);
+        let input = self.input(depth);
+        let given = input.types(self.names);
+        let Some(correlation) = self.correlation(&given, &columns) else { return from };
+        let mut select = Select::plain(From::Relation(input), Vec::new());
+        select.filter = Some(correlation);
+        if self.random.once_in(3) {
+            select.body = Body::Top(self.top(&given));
+        }
+        let slots = select.slots(self.names);
+        select.items = slots.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).take(3).collect();
+        From::Lateral(Box::new(from), Query::Select(Box::new(select)), self.random.once_in(3))
     }
 
     fn join(&mut self, left: From, right: From) -> Join {

@@ -148,7 +148,7 @@ impl Generator<'_> {
     }
 
     /// A comparison of a column of a subquery with one of the query around it.
-    fn correlation(&mut self, inner: &[Type], outer: &[Type]) -> Option<Expr> {
+    pub(super) fn correlation(&mut self, inner: &[Type], outer: &[Type]) -> Option<Expr> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (one, of) in inner.iter().enumerate() {
             pairs.extend((0..outer.len()).filter(|&other| of.compares_with(outer[other])).map(|other| (one, other)));

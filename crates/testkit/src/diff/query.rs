@@ -1,6 +1,6 @@
 //! Queries as structures: what is generated, evaluated, made smaller, and written as SQL.
 
-use super::value::{Type, Value};
+use super::value::{Row, Type, Value};
 
 /// An expression with its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub enum Query {
     Table(usize),
     /// A view of the case.
     View(usize),
+    /// VALUES.
+    Values(Vec<Type>, Vec<Row>),
     /// SELECT.
     Select(Box<Select>),
     /// UNION, INTERSECT, EXCEPT.
@@ -113,6 +115,8 @@ pub enum From {
     Join(Box<Join>),
     /// CROSS or LEFT JOIN UNNEST(ARRAY[..]): one more column.
     Unnest(Box<From>, Vec<Expr>, bool),
+    /// CROSS or LEFT JOIN LATERAL: a SELECT whose WHERE names columns of what stands before it.
+    Lateral(Box<From>, Query, bool),
 }
 
 /// A join.
@@ -239,6 +243,7 @@ impl Query {
         match self {
             Query::Table(table) => names.tables[*table].clone(),
             Query::View(view) => names.views[*view].clone(),
+            Query::Values(types, _) => types.clone(),
             Query::Select(select) => select.items.iter().map(|item| item.of).collect(),
             Query::Set(set) => set.left.types(names),
         }
@@ -256,6 +261,7 @@ impl From {
                 types.push(elements[0].of);
                 types
             }
+            From::Lateral(input, query, _) => [input.types(names), query.types(names)].concat(),
         }
     }
 

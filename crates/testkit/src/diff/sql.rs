@@ -1,7 +1,7 @@
 //! Queries as SQL.
 
 use super::query::{Aggregate, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, Sort};
-use super::value::Value;
+use super::value::{Row, Type, Value};
 
 /// Writes queries with aliases that occur once.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ impl Writer<'_> {
         match query {
             Query::Table(table) => format!("SELECT * FROM t{table}"),
             Query::View(view) => format!("SELECT * FROM v{view}"),
+            Query::Values(types, rows) => {
+                format!("SELECT * FROM (VALUES {}) AS {}", values(types, rows), self.value_names(types.len()))
+            }
             Query::Select(select) => self.select(select, outer),
             Query::Set(set) => {
                 let (left, right) = (self.nested(&set.left, &[]), self.nested(&set.right, &[]));
@@ -109,11 +112,23 @@ impl Writer<'_> {
                 let text = match query {
                     Query::Table(table) => format!("t{table} AS {alias}"),
                     Query::View(view) => format!("v{view} AS {alias}"),
+                    Query::Values(types, rows) => {
+                        let names: Vec<String> = (0..types.len()).map(|index| format!("c{index}")).collect();
+                        format!("(VALUES {}) AS {alias} ({})", values(types, rows), names.join(", "))
+                    }
                     Query::Select(_) | Query::Set(_) => format!("({}) AS {alias}", self.nested(query, &[])),
                 };
                 (text, columns)
             }
             From::Join(join) => self.join(join),
+            From::Lateral(input, query, left) => {
+                let (text, mut columns) = self.from(input);
+                let inner = self.nested(query, &[columns.as_slice()]);
+                let alias = self.alias();
+                let (kind, on) = if *left { ("LEFT", " ON TRUE") } else { ("CROSS", "") };
+                columns.extend((0..query.types(self.names).len()).map(|index| format!("{alias}.c{index}")));
+                (format!("{text} {kind} JOIN LATERAL ({inner}) AS {alias}{on}"), columns)
+            }
             From::Unnest(input, elements, left) => {
                 let (text, mut columns) = self.from(input);
                 let elements: Vec<String> =
@@ -125,6 +140,12 @@ impl Writer<'_> {
                 (format!("{text} {kind} JOIN UNNEST(ARRAY[{array}]) AS {alias} (c0){on}"), columns)
             }
         }
+    }
+
+    /// An alias with names of columns.
+    fn value_names(&mut self, width: usize) -> String {
+        let names: Vec<String> = (0..width).map(|index| format!("c{index}")).collect();
+        format!("{} ({})", self.alias(), names.join(", "))
     }
 
     fn join(&mut self, join: &Join) -> (String, Vec<String>) {
@@ -221,6 +242,14 @@ impl Writer<'_> {
             Node::Scalar(query) => format!("({})", self.nested(query, scopes)),
         }
     }
+}
+
+fn values(types: &[Type], rows: &[Row]) -> String {
+    let row = |row: &Row| {
+        let cells: Vec<String> = row.iter().zip(types).map(|(value, of)| value.sql(*of)).collect();
+        format!("({})", cells.join(", "))
+    };
+    rows.iter().map(row).collect::<Vec<_>>().join(", ")
 }
 
 fn sorts(order: &[Sort], columns: &[String]) -> String {

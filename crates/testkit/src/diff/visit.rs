@@ -23,6 +23,7 @@ impl From {
                 input.exprs(found);
                 found.extend(elements);
             }
+            From::Lateral(input, ..) => input.exprs(found),
         }
     }
 
@@ -34,6 +35,10 @@ impl From {
                 join.right.queries(found);
             }
             From::Unnest(input, ..) => input.queries(found),
+            From::Lateral(input, query, _) => {
+                input.queries(found);
+                found.push(query);
+            }
         }
     }
 }
@@ -87,7 +92,7 @@ fn subqueries<'e>(expr: &'e mut Expr, found: &mut Vec<&'e mut Query>) {
 pub fn visit_queries(query: &mut Query, visit: &mut dyn FnMut(&mut Query)) {
     visit(query);
     match query {
-        Query::Table(_) | Query::View(_) => {}
+        Query::Table(_) | Query::View(_) | Query::Values(..) => {}
         Query::Set(set) => {
             visit_queries(&mut set.left, visit);
             visit_queries(&mut set.right, visit);

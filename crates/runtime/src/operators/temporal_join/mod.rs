@@ -311,8 +311,7 @@ fn version_fields() -> [FieldRef; 2] {
 
 impl Operator for TemporalJoinOperator {
     fn open(&mut self, restored: &[OperatorSnapshot]) -> Result<()> {
-        let times =
-            |restored: &state::Restored| Ok(restored.values[0].as_primitive::<Int64Type>().values().to_vec());
+        let times = |restored: &state::Restored| Ok(restored.values[0].as_primitive::<Int64Type>().values().to_vec());
         for snapshot in restored {
             if let Some(table) = snapshot.table(VERSIONS) {
                 let groups = self.own_groups.clone();
@@ -399,8 +398,10 @@ impl Operator for TemporalJoinOperator {
     }
 
     fn statistics(&self) -> OperatorStatistics {
-        let by_row = self.kinds.capacity() + self.ends.capacity() + (self.arrivals.capacity() + self.due.capacity()) * 8;
-        let bytes = self.table.heap_bytes() + self.left.heap_bytes() + self.right.heap_bytes() + self.timers.heap_bytes();
+        let by_row =
+            self.kinds.capacity() + self.ends.capacity() + (self.arrivals.capacity() + self.due.capacity()) * 8;
+        let bytes =
+            self.table.heap_bytes() + self.left.heap_bytes() + self.right.heap_bytes() + self.timers.heap_bytes();
         OperatorStatistics {
             state_entries: (self.left.rows.rows() + self.right.rows.rows()) as u64,
             state_bytes: (bytes + by_row) as u64,

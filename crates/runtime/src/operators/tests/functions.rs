@@ -3,7 +3,9 @@
 use super::harness::{Case, case, stream};
 use base::ChangelogMode;
 use base::function::AggregateOptions;
-use base::plan::{AggregateCall, GroupAggregate, NodeKind, Window, WindowAggregate, WindowKind, WindowProperty};
+use base::plan::{
+    AggregateCall, GroupAggregate, NodeKind, Window, WindowAggregate, WindowEmit, WindowKind, WindowProperty,
+};
 
 fn call(name: &str, argument: Option<usize>, retract: bool) -> AggregateCall {
     AggregateCall {
@@ -83,11 +85,23 @@ fn retractions() {
 
 #[test]
 fn windows_with_retractions() {
-    let window = Window { kind: WindowKind::Tumble { size_ms: 60_000 }, offset_ms: 0, time_column: 2, time_zone: None };
+    let window = Window {
+        kind: WindowKind::Tumble { size_ms: 60_000 },
+        offset_ms: 0,
+        time_column: 2,
+        time_zone: None,
+        is_processing_time: false,
+    };
     let mut distinct = call("COUNT", Some(1), true);
     distinct.options.distinct = true;
     let calls = vec![call("MAX", Some(1), true), call("MIN", Some(1), true), distinct];
-    let node = WindowAggregate { window, keys: vec![0], calls, properties: vec![WindowProperty::End] };
+    let node = WindowAggregate {
+        window,
+        keys: vec![0],
+        calls,
+        properties: vec![WindowProperty::End],
+        emit: WindowEmit::default(),
+    };
     let output = stream("k:text ma:int mi:int d:int we:time", ChangelogMode::APPEND);
     let input = stream("k:text v:int ts:rowtime", ChangelogMode::ALL);
     let windows = Case { exact: true, ..case(NodeKind::WindowAggregate(node), input, output, &[0]) };

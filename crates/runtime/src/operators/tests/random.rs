@@ -3,7 +3,7 @@
 use super::harness::{Case, case, stream};
 use super::stand_ins::call;
 use base::ChangelogMode;
-use base::plan::{ChangelogNormalize, GroupAggregate, NodeKind, Window, WindowAggregate, WindowKind};
+use base::plan::{ChangelogNormalize, GroupAggregate, NodeKind, Window, WindowAggregate, WindowEmit, WindowKind};
 use std::collections::BTreeMap;
 
 /// Numbers that depend on the seed only.
@@ -64,9 +64,21 @@ fn groups() {
 
 #[test]
 fn windows() {
-    let window = Window { kind: WindowKind::Tumble { size_ms: 60_000 }, offset_ms: 0, time_column: 2, time_zone: None };
+    let window = Window {
+        kind: WindowKind::Tumble { size_ms: 60_000 },
+        offset_ms: 0,
+        time_column: 2,
+        time_zone: None,
+        is_processing_time: false,
+    };
     let properties = vec![base::plan::WindowProperty::Start];
-    let node = WindowAggregate { window, keys: vec![0], calls: vec![call("SUM", Some(1))], properties };
+    let node = WindowAggregate {
+        window,
+        keys: vec![0],
+        calls: vec![call("SUM", Some(1))],
+        properties,
+        emit: WindowEmit::default(),
+    };
     let input = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let output = stream("k:int s:int ws:time", ChangelogMode::APPEND);
     let windows = case(NodeKind::WindowAggregate(node), input, output, &[0]);

@@ -8,7 +8,7 @@ use base::connector::Instance;
 use base::plan::{NodeKind, Window, WindowAggregate, WindowKind, WindowProperty};
 
 fn aggregate(kind: WindowKind, input: ChangelogMode) -> Case {
-    let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None };
+    let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
     let node = WindowAggregate {
         window,
         keys: vec![0],
@@ -128,7 +128,7 @@ fn groups_fire_in_bounded_batches() {
 
 #[test]
 fn a_global_window_has_one_row() {
-    let window = Window { kind: TUMBLE, offset_ms: 0, time_column: 1, time_zone: None };
+    let window = Window { kind: TUMBLE, offset_ms: 0, time_column: 1, time_zone: None, is_processing_time: false };
     let calls = vec![call("COUNT", None)];
     let node = WindowAggregate { window, keys: vec![], calls, properties: vec![] };
     let output = stream("c:int", ChangelogMode::APPEND);
@@ -141,7 +141,7 @@ fn a_global_window_has_one_row() {
 fn days_of_a_time_zone() {
     let zone = base::config::parse_time_zone("Asia/Shanghai").expect("zone");
     let kind = WindowKind::Tumble { size_ms: 86_400_000 };
-    let window = Window { kind, offset_ms: 0, time_column: 1, time_zone: Some(zone) };
+    let window = Window { kind, offset_ms: 0, time_column: 1, time_zone: Some(zone), is_processing_time: false };
     let properties = vec![WindowProperty::Start, WindowProperty::Time];
     let node = WindowAggregate { window, keys: vec![], calls: vec![call("SUM", Some(0))], properties };
     let output = stream("s:int ws:time rt:instant", ChangelogMode::APPEND);

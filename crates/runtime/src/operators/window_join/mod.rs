@@ -37,7 +37,7 @@ pub struct WindowJoinOperator {
     own_groups: Range<u16>,
     ends: [usize; 2],
     end_names: [String; 2],
-    time_zone: Option<chrono_tz::Tz>,
+    time_zone: Option<base::time::Tz>,
 
     /// The keys of both sides, by window.
     table: KeyTable,
