@@ -2,6 +2,7 @@
 
 use crate::error::{Language, Result};
 use crate::options::{OptionKind, OptionSpec, Options};
+use crate::recovery::{self, CheckpointConfig, RestartStrategy};
 use std::time::Duration;
 
 /// What an option does in this version.
@@ -29,7 +30,7 @@ pub struct SessionOption {
     pub effect: Effect,
 }
 
-const fn used(
+pub(crate) const fn used(
     key: &'static str,
     kind: OptionKind,
     default: Option<&'static str>,
@@ -227,6 +228,14 @@ pub const NULL_ROWTIME: SessionOption = used(
     "what happens to a row whose event time is NULL: the job fails, or the row is dropped and counted",
     "事件时间为 NULL 的行：作业失败（fail），或丢弃并计数（drop）",
 );
+/// `highwater.explain-waiting-after`.
+pub const EXPLAIN_WAITING: SessionOption = used(
+    "highwater.explain-waiting-after",
+    OptionKind::Duration,
+    Some("30 s"),
+    "after how long without progress of event time the job says which operator waits, for what, and what to set; 0: never",
+    "事件时间停滞多久后，作业说明哪个算子在等待什么、应如何设置；0 表示从不",
+);
 /// `table.exec.legacy-cast-behaviour`.
 pub const LEGACY_CAST: SessionOption = used(
     "table.exec.legacy-cast-behaviour",
@@ -260,13 +269,6 @@ pub const RESULT_MODE: SessionOption = used(
     "SELECT 结果在终端上的显示方式",
 );
 
-const fn refused(key: &'static str, feature: &'static str) -> SessionOption {
-    SessionOption {
-        spec: OptionSpec { key, kind: OptionKind::Text, default: None, required: false, en: "", zh: "" },
-        effect: Effect::Refused(feature),
-    }
-}
-
 const NATURAL_BATCHES_EN: &str = "batches form from what has arrived, and changes of one key are folded inside a batch";
 const NATURAL_BATCHES_ZH: &str = "引擎按到达的数据自然成批，并在批内合并同一 key 的变更";
 const ONE_PROCESS_EN: &str = "there is one process and no JVM";
@@ -282,6 +284,22 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     TIME_ZONE,
     IDLE_TIMEOUT,
     CHECKPOINT_INTERVAL,
+    recovery::TIMEOUT,
+    recovery::MIN_PAUSE,
+    recovery::TOLERABLE_FAILURES,
+    recovery::DIR,
+    recovery::EXECUTION_DIR,
+    recovery::RETAINED,
+    recovery::EXECUTION_RETAINED,
+    recovery::RESTART,
+    recovery::RESTART_OLD,
+    recovery::FIXED_ATTEMPTS,
+    recovery::FIXED_DELAY,
+    recovery::INITIAL_BACKOFF,
+    recovery::MAX_BACKOFF,
+    recovery::BACKOFF_MULTIPLIER,
+    recovery::BACKOFF_RESET,
+    recovery::EXPONENTIAL_ATTEMPTS,
     STATE_TTL,
     DML_SYNC,
     RUNTIME_MODE,
@@ -298,6 +316,7 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     LATE_FIRE_DELAY,
     ALLOW_LATENESS,
     NULL_ROWTIME,
+    EXPLAIN_WAITING,
     LEGACY_CAST,
     LANGUAGE,
     BATCH_ROWS,
@@ -310,11 +329,19 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     inert("table.exec.sink.keyed-shuffle", "rows of one key always meet in one writer", "同一主键的行总在同一个写入端"),
     inert(
         "execution.checkpointing.*",
-        "checkpoints are aligned and kept in memory; only the interval counts",
-        "检查点为对齐方式并保存在内存中，只有间隔选项有效",
+        "checkpoints are aligned, exactly-once and kept until the job ends; one is under way at a time",
+        "检查点为对齐的精确一次方式，保留到作业结束，同一时间只进行一个",
     ),
-    inert("state.*", "state is kept in memory", "状态保存在内存中"),
-    inert("restart-strategy*", "a failed job ends with its error", "作业失败时报错并结束"),
+    inert(
+        "state.*",
+        "state is in memory while the job runs and in the folder of its checkpoints",
+        "运行时状态在内存中，并保存在检查点目录",
+    ),
+    inert(
+        "restart-strategy*",
+        "there is one process: the times are those of the options above",
+        "单进程运行，以上述选项为准",
+    ),
     inert(
         "table.exec.deduplicate.*",
         "the first row of a key is an insert, a later one an update; a batch gives one change per key",
@@ -396,12 +423,18 @@ pub struct JobConfig {
     pub idle_timeout: Option<Duration>,
     /// Time between checkpoints.
     pub checkpoint_interval: Option<Duration>,
+    /// Checkpoints.
+    pub checkpoints: CheckpointConfig,
+    /// What happens after a failure.
+    pub restart: RestartStrategy,
     /// State TTL.
     pub state_ttl: Option<Duration>,
     /// Early and late firing of windows.
     pub emit: EmitOptions,
     /// Whether rows without an event time are dropped and counted.
     pub drops_null_rowtime: bool,
+    /// How long event time may stand still before the job says what results wait for.
+    pub explain_waiting_after: Option<Duration>,
     /// The most rows per batch.
     pub batch_rows: usize,
     /// Language of messages, if set.
@@ -419,9 +452,12 @@ impl Default for JobConfig {
             legacy_cast: false,
             idle_timeout: None,
             checkpoint_interval: Some(Duration::from_secs(10)),
+            checkpoints: CheckpointConfig::default(),
+            restart: RestartStrategy::None,
             state_ttl: None,
             emit: EmitOptions::default(),
             drops_null_rowtime: false,
+            explain_waiting_after: Some(Duration::from_secs(30)),
             batch_rows: 4096,
             language: None,
             hints: Vec::new(),
@@ -456,13 +492,16 @@ impl JobConfig {
             Some(number) if (1..=crate::key::KEY_GROUPS).contains(&number) => Some(number),
             _ => count(&PARALLELISM, 1, crate::key::KEY_GROUPS as i64)?,
         };
+        let checkpoint_interval = positive(options.duration(&CHECKPOINT_INTERVAL.spec)?);
         Ok(JobConfig {
             name: options.get(PIPELINE_NAME.spec.key).map(str::to_string),
             parallelism,
             time_zone: parse_time_zone(options.text(&TIME_ZONE.spec).unwrap_or("UTC"))?,
             legacy_cast: options.text(&LEGACY_CAST.spec).is_some_and(|text| text.eq_ignore_ascii_case("enabled")),
             idle_timeout: positive(options.duration(&IDLE_TIMEOUT.spec)?),
-            checkpoint_interval: positive(options.duration(&CHECKPOINT_INTERVAL.spec)?),
+            checkpoint_interval,
+            checkpoints: CheckpointConfig::from_options(options)?,
+            restart: RestartStrategy::from_options(options, checkpoint_interval.is_some())?,
             state_ttl: positive(options.duration(&STATE_TTL.spec)?),
             emit: EmitOptions {
                 early_fire: options.boolean(&EARLY_FIRE.spec)?,
@@ -470,6 +509,10 @@ impl JobConfig {
                 late_fire: options.boolean(&LATE_FIRE.spec)?,
                 late_delay: options.duration(&LATE_FIRE_DELAY.spec)?,
                 allow_lateness: options.duration(&ALLOW_LATENESS.spec)?,
+            },
+            explain_waiting_after: match options.duration(&EXPLAIN_WAITING.spec)? {
+                None => JobConfig::default().explain_waiting_after,
+                duration => positive(duration),
             },
             drops_null_rowtime: options.word(&NULL_ROWTIME.spec)? == Some("drop"),
             batch_rows: count(&BATCH_ROWS, 1, 1 << 20)?.unwrap_or(4096),

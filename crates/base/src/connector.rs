@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::Epoch;
 use crate::format::FormatRegistry;
+use crate::lookup::{LookupProvider, LookupSpec};
 use crate::options::OptionSpec;
 use crate::table::TableDefinition;
 use crate::types::{RowType, SqlType};
@@ -149,6 +150,19 @@ pub trait ConnectorFactory: Send + Sync + Debug {
         scan: &ScanSpec,
         context: &ConnectorContext,
     ) -> Result<Arc<dyn SourceProvider>>;
+
+    /// The table as one that a job asks for rows; `None` if it cannot be asked. Opens nothing yet.
+    ///
+    /// # Errors
+    /// Keys or columns that it cannot be asked for.
+    fn lookup(
+        &self,
+        _table: &TableDefinition,
+        _lookup: &LookupSpec,
+        _context: &ConnectorContext,
+    ) -> Result<Option<Arc<dyn LookupProvider>>> {
+        Ok(None)
+    }
 
     /// The table as a sink of one job. Opens nothing yet. `columns` are the persisted columns, in declared order.
     fn sink(

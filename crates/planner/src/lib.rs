@@ -47,6 +47,7 @@ pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
         table_codes::CODES,
         syntax_codes::CODES,
         lower::codes::CODES,
+        lower::join_codes::CODES,
         lower::rank_codes::CODES,
         lower::over_codes::CODES,
         changelog::codes::CODES,

@@ -5,6 +5,7 @@
 
 pub mod expand;
 pub mod replicate;
+pub mod temporal;
 pub mod unnest;
 
 use crate::bridge::typed_field;

@@ -12,11 +12,11 @@ use crate::job::OperatorFactory;
 use crate::metrics::NodeRole;
 use crate::operators::calc::CalcEvaluator;
 use crate::shared::{Control, Shared, TaskId};
-use crate::silence::SilenceWatch;
 use crate::sink::SinkBody;
 use crate::source_group::SourceGroup;
-use crate::source_task::{COMMANDS_MAX, RowTime, SourceTask, Watched};
+use crate::source_task::{COMMANDS_MAX, Dropped, RowTime, SourceTask, Watched};
 use crate::values::ValuesReader;
+use crate::waiting::{Follower, WaitingWatch, WatchedSource};
 use crate::watermark::{CutRule, SplitWatermarks, resume_ms};
 use arrow::array::StringArray;
 use base::connector::Instance;
@@ -24,7 +24,7 @@ use base::expression::HiddenColumn;
 use base::key::hash_columns;
 use base::plan::{Distribution, Node, NodeId, NodeKind, Output, Scan, StreamPlan, WindowKind};
 use base::{ChangelogMode, Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -71,8 +71,8 @@ struct Wiring {
 struct Readers {
     /// By the name of the group.
     groups: BTreeMap<String, Arc<SourceGroup>>,
-    /// By node: sources whose silent splits hold windows back.
-    watches: BTreeMap<NodeId, Arc<SilenceWatch>>,
+    /// By node: the sources that results wait for, and their place in the watch.
+    watched: BTreeMap<NodeId, (Arc<WaitingWatch>, usize)>,
 }
 
 impl Blueprint<'_> {
@@ -82,8 +82,8 @@ impl Blueprint<'_> {
     /// What operators, readers and writers refuse.
     pub(crate) fn assemble(&self) -> Result<Assembly> {
         let mut wiring = self.wire();
-        let mut readers = self.readers();
         let mut assembly = Assembly { tasks: Vec::new(), sources: BTreeMap::new(), nodes: self.counted_nodes() };
+        let mut readers = self.readers(&assembly.nodes);
         for fragment in &self.topology.fragments {
             let head = fragment.nodes[0];
             for index in 0..fragment.parallelism {
@@ -119,8 +119,12 @@ impl Blueprint<'_> {
         placed
             .map(|(node, placement)| CountedNode {
                 operator_id: placement.key.to_string(),
-                name: name(node),
+                name: node_name(node),
                 role: role(node),
+                before: self
+                    .restore
+                    .and_then(|restore| restore.counts.get(&*placement.key).copied())
+                    .unwrap_or_default(),
                 instances: (0..placement.parallelism).map(|_| Arc::default()).collect(),
             })
             .collect()
@@ -221,23 +225,41 @@ impl Blueprint<'_> {
         })
     }
 
-    /// The sources that are watched: those whose watermark results wait for and that no timeout frees from silent splits.
-    fn readers(&self) -> Readers {
+    /// What the readers share. Watched are the sources that may be silent and whose watermark results wait for.
+    fn readers(&self, counted: &[CountedNode]) -> Readers {
         let mut readers = Readers::default();
-        let mut is_waited_for = vec![false; self.plan.nodes.len()];
-        for (id, node) in self.plan.nodes.iter().enumerate().rev() {
-            let feeds = is_waited_for[id] || node.kind.waits_for_watermark();
-            node.inputs.iter().for_each(|edge| is_waited_for[edge.node] |= feeds);
+        let Some(period) = self.plan.config.explain_waiting_after else { return readers };
+        let is_watched = |node: &Node| match &node.kind {
+            NodeKind::Scan(scan) => !scan.bounded && scan.watermark.is_some(),
+            _ => false,
+        };
+        let mut sources = Vec::new();
+        let mut places = BTreeMap::new();
+        // The watched sources before every node; inputs come before their readers.
+        let mut before: Vec<BTreeSet<usize>> = Vec::new();
+        let mut followers = Vec::new();
+        for (id, node) in self.plan.nodes.iter().enumerate() {
+            let mut own: BTreeSet<usize> = node.inputs.iter().flat_map(|edge| before[edge.node].clone()).collect();
             if let NodeKind::Scan(scan) = &node.kind
-                && feeds
-                && !scan.bounded
-                && scan.watermark.is_some()
-                && self.idle_timeout(scan).is_none()
+                && is_watched(node)
             {
-                let watch = SilenceWatch::new(&scan.table, self.topology.nodes[id].parallelism);
-                readers.watches.insert(id, Arc::new(watch));
+                places.insert(id, sources.len());
+                own.insert(sources.len());
+                sources.push(WatchedSource { table: scan.table.clone(), readers: self.topology.nodes[id].parallelism });
             }
+            if node.kind.waits_for_watermark() && !own.is_empty() {
+                followers.push(Follower {
+                    name: counted[id].name.clone(),
+                    counters: counted[id].instances.clone(),
+                    sources: own.iter().copied().collect(),
+                });
+            }
+            before.push(own);
         }
+        let waited: BTreeSet<usize> = followers.iter().flat_map(|follower| follower.sources.clone()).collect();
+        let watch = Arc::new(WaitingWatch::new(period, sources, followers));
+        places.retain(|_, place| waited.contains(place));
+        readers.watched = places.into_iter().map(|(id, place)| (id, (watch.clone(), place))).collect();
         readers
     }
 
@@ -264,7 +286,13 @@ impl Blueprint<'_> {
         let busy = Some(shared.quiescence.enter());
         let parts = match &node.kind {
             NodeKind::Scan(scan) => self.scan_parts(node, scan, instance)?,
-            _ => ScanParts { table: name(node), projection: None, row_time: None, idle_timeout: None, alignment: None },
+            _ => ScanParts {
+                table: node_name(node),
+                projection: None,
+                row_time: None,
+                idle_timeout: None,
+                alignment: None,
+            },
         };
         let mut reader = match &node.kind {
             NodeKind::Scan(scan) => scan.provider.reader(instance, splits)?,
@@ -279,6 +307,7 @@ impl Blueprint<'_> {
             reader,
             projection: parts.projection,
             row_time: parts.row_time,
+            dropped: Dropped::default(),
             watermarks: SplitWatermarks::new(
                 self.cut_rule(node.output.changelog),
                 parts.idle_timeout,
@@ -288,8 +317,9 @@ impl Blueprint<'_> {
             member: parts
                 .alignment
                 .map(|alignment| readers.groups.entry(alignment.group).or_default().join(alignment.max_drift)),
-            watched: readers.watches.get(&head).map(|watch| Watched {
+            watched: readers.watched.get(&head).map(|(watch, source)| Watched {
                 watch: watch.clone(),
+                source: *source,
                 reader: instance.index,
                 due: Instant::now(),
             }),
@@ -310,6 +340,7 @@ impl Blueprint<'_> {
             column: node.output.row.fields()[strategy.column].name.clone(),
             strategy,
             has_bare_deletes: node.output.changelog.is_upsert(),
+            drops_nulls: self.plan.config.drops_null_rowtime,
         });
         Ok(ScanParts {
             table: scan.table.clone(),
@@ -349,7 +380,8 @@ struct ScanParts {
     alignment: Option<base::watermark_options::Alignment>,
 }
 
-fn name(node: &Node) -> String {
+/// What people call a node.
+pub(crate) fn node_name(node: &Node) -> String {
     match &node.kind {
         NodeKind::Scan(scan) => format!("source {}", scan.table),
         NodeKind::Sink(sink) => format!("sink {}", sink.table),

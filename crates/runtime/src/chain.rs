@@ -315,7 +315,10 @@ impl Chain {
             // Its task has given the state already.
             Body::Source => return Ok(()),
             Body::Union => NodeState::None,
-            Body::Operator(operator) => NodeState::Operator(operator.snapshot()?),
+            Body::Operator(operator) => {
+                self.nodes[node].counters.set_operator(operator.statistics());
+                NodeState::Operator(operator.snapshot()?)
+            }
             Body::Sink(sink) => NodeState::Sink(sink.checkpoint(epoch).await?),
         };
         self.push_snapshot(node, state);
@@ -323,11 +326,12 @@ impl Chain {
     }
 
     fn push_snapshot(&mut self, node: usize, state: NodeState) {
-        let ChainNode { key, instance, watermark_ms, .. } = &self.nodes[node];
+        let ChainNode { key, instance, watermark_ms, counters, .. } = &self.nodes[node];
         self.snapshot.nodes.push(NodeSnapshot {
             key: key.clone(),
             instance: *instance,
             watermark_ms: *watermark_ms,
+            counts: counters.counts(),
             state,
         });
     }

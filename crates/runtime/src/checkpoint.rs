@@ -2,6 +2,7 @@
 
 use base::Epoch;
 use base::connector::{Committable, SplitId, SplitState};
+use serde::{Deserialize, Serialize};
 use state::OperatorSnapshot;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,46 @@ pub struct JobCheckpoint {
     pub watermarks: BTreeMap<String, Vec<Option<i64>>>,
     /// The digest of every node: state is taken over only by a node that computes the same.
     pub digests: BTreeMap<String, String>,
+    /// The name of every node, for people.
+    pub names: BTreeMap<String, String>,
+    /// What every node had counted.
+    pub counts: BTreeMap<String, NodeCounts>,
+    /// Whether the input had ended: there is nothing to go on with but a commit that may be missing.
+    pub is_finished: bool,
+}
+
+/// What a node has counted since the job began, restarts included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeCounts {
+    /// Rows received; for a source, records read.
+    pub rows_in: u64,
+    /// Rows given on; for a sink, rows written.
+    pub rows_out: u64,
+    /// Bytes read by a source.
+    pub bytes_in: u64,
+    /// Late rows dropped.
+    pub late_rows: u64,
+    /// Records and rows left out for another reason.
+    pub rejected_rows: u64,
+}
+
+impl NodeCounts {
+    pub(crate) fn add(&mut self, other: NodeCounts) {
+        self.rows_in += other.rows_in;
+        self.rows_out += other.rows_out;
+        self.bytes_in += other.bytes_in;
+        self.late_rows += other.late_rows;
+        self.rejected_rows += other.rejected_rows;
+    }
+}
+
+/// What is known of the nodes of a job besides their state.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NodeLabels {
+    pub digests: BTreeMap<String, String>,
+    pub names: BTreeMap<String, String>,
+    /// What they had counted before the tasks that run now.
+    pub counts: BTreeMap<String, NodeCounts>,
 }
 
 /// The state of a source.
@@ -45,7 +86,7 @@ pub struct SinkCheckpoint {
 
 impl JobCheckpoint {
     /// An empty checkpoint.
-    fn new(epoch: Epoch) -> JobCheckpoint {
+    pub(crate) fn new(epoch: Epoch) -> JobCheckpoint {
         JobCheckpoint {
             epoch,
             operators: BTreeMap::new(),
@@ -53,20 +94,62 @@ impl JobCheckpoint {
             sinks: BTreeMap::new(),
             watermarks: BTreeMap::new(),
             digests: BTreeMap::new(),
+            names: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            is_finished: false,
+        }
+    }
+
+    /// Whether there is something to lose at this node.
+    pub(crate) fn has_state(&self, key: &str) -> bool {
+        let operator = self.operators.get(key).is_some_and(|instances| {
+            let has_rows = |snapshot: &OperatorSnapshot| snapshot.tables.iter().any(|table| table.rows.num_rows() > 0);
+            instances.iter().any(|snapshot| has_rows(snapshot) || !snapshot.values.is_empty())
+        });
+        let source = self.sources.get(key).is_some_and(|source| !source.splits.is_empty());
+        let sink = self
+            .sinks
+            .get(key)
+            .is_some_and(|sink| !sink.committables.is_empty() || sink.writers.iter().any(|writer| !writer.is_empty()));
+        operator || source || sink
+    }
+
+    /// Forgets the nodes that `keeps` does not want.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(&JobCheckpoint, &str) -> bool) {
+        let gone: Vec<String> = self.digests.keys().filter(|key| !keeps(self, key)).cloned().collect();
+        for key in &gone {
+            self.operators.remove(key);
+            self.sources.remove(key);
+            self.sinks.remove(key);
+            self.watermarks.remove(key);
+            self.counts.remove(key);
+            self.digests.remove(key);
+            self.names.remove(key);
+        }
+    }
+
+    /// Adds what checkpoints that came to nothing left to be committed, before what this one has.
+    pub(crate) fn add_committables(&mut self, left: Committables) {
+        for (key, mut committables) in left {
+            let sink = self.sinks.entry(key.to_string()).or_default();
+            committables.append(&mut sink.committables);
+            sink.committables = committables;
         }
     }
 
     /// The checkpoint that the snapshots of all tasks make.
     pub(crate) fn assemble<'a>(
         epoch: Epoch,
-        digests: BTreeMap<String, String>,
+        labels: NodeLabels,
         tasks: impl IntoIterator<Item = &'a TaskSnapshot>,
     ) -> JobCheckpoint {
         let mut nodes: Vec<&NodeSnapshot> = tasks.into_iter().flat_map(|task| &task.nodes).collect();
         nodes.sort_by(|a, b| (&a.key, a.instance).cmp(&(&b.key, b.instance)));
-        let mut checkpoint = JobCheckpoint { digests, ..JobCheckpoint::new(epoch) };
+        let NodeLabels { digests, names, counts } = labels;
+        let mut checkpoint = JobCheckpoint { digests, names, counts, ..JobCheckpoint::new(epoch) };
         for node in nodes {
             let key = node.key.to_string();
+            checkpoint.counts.entry(key.clone()).or_default().add(node.counts);
             checkpoint.watermarks.entry(key.clone()).or_default().push(node.watermark_ms);
             match &node.state {
                 NodeState::None => {}
@@ -109,7 +192,21 @@ pub(crate) struct TaskSnapshot {
     pub nodes: Vec<NodeSnapshot>,
 }
 
+/// What sinks hand over, by the key of the sink.
+pub(crate) type Committables = BTreeMap<Arc<str>, Vec<Committable>>;
+
 impl TaskSnapshot {
+    /// What its sinks want to have committed.
+    pub(crate) fn committables(&self, into: &mut Committables) {
+        for node in &self.nodes {
+            if let NodeState::Sink(sink) = &node.state
+                && !sink.committables.is_empty()
+            {
+                into.entry(node.key.clone()).or_default().extend(sink.committables.iter().cloned());
+            }
+        }
+    }
+
     /// Forgets what has been committed.
     pub(crate) fn committed(&mut self) {
         for node in &mut self.nodes {
@@ -126,6 +223,7 @@ pub(crate) struct NodeSnapshot {
     pub key: Arc<str>,
     pub instance: usize,
     pub watermark_ms: Option<i64>,
+    pub counts: NodeCounts,
     pub state: NodeState,
 }
 

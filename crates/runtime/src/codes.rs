@@ -10,13 +10,13 @@ pub const NULL_ROWTIME: ErrorCode = ErrorCode {
     en: Text {
         what: "column {column} of table {table} is NULL, but it is the table's event time",
         why: "the table declares WATERMARK FOR {column} AS {expression}: a row without event time belongs to no window",
-        fix: "filter such records before they reach the table, or declare a computed column that replaces NULL, \
-              for example: event_time AS COALESCE({column}, ...), WATERMARK FOR event_time AS ...",
+        fix: "drop and count such rows: SET 'highwater.null-rowtime' = 'drop'; or declare a computed column that replaces \
+              NULL, for example: event_time AS COALESCE({column}, ...), WATERMARK FOR event_time AS ...",
     },
     zh: Text {
         what: "表 {table} 的列 {column} 为 NULL，而它是该表的事件时间",
         why: "该表声明了 WATERMARK FOR {column} AS {expression}：没有事件时间的行不属于任何窗口",
-        fix: "请在数据进入 topic 或文件之前过滤这类记录，或声明一个替换 NULL 的计算列，\
+        fix: "丢弃并计数这类行：SET 'highwater.null-rowtime' = 'drop'；或声明一个替换 NULL 的计算列，\
               例如：event_time AS COALESCE({column}, ...), WATERMARK FOR event_time AS ...",
     },
 };
@@ -72,23 +72,165 @@ pub const TASK_PANICKED: ErrorCode = ErrorCode {
     },
 };
 
-/// A split that holds back windows (warning).
+/// Splits that hold results back (warning).
 pub const SILENT_SPLIT: ErrorCode = ErrorCode {
     code: "HW-R005",
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "windows wait for {split} of table {table}, which has no data",
-        why: "the watermark of a table is the smallest over its splits: it has not advanced for {seconds} s although other \
-              splits gave rows, and stands at {watermark}",
-        fix: "let splits without data hold nothing back: SET 'table.exec.source.idle-timeout' = '10 s';",
+        what: "results of {operator} wait for {split} of table {table}, which gives no rows",
+        why: "event time is that of the input furthest behind: other input gives rows, but the watermark stands at {watermark} \
+              since {since} ({seconds} s)",
+        fix: "let input that is silent hold nothing back: SET 'table.exec.source.idle-timeout' = '10 s'; or for this table \
+              alone: 'scan.watermark.idle-timeout' = '10 s' in its WITH clause",
     },
     zh: Text {
-        what: "窗口在等待表 {table} 的 {split}，而它没有数据",
-        why: "表的水位线取所有分片中的最小值：其他分片有数据，但水位线已 {seconds} 秒没有推进，停在 {watermark}",
-        fix: "让没有数据的分片不再拖住水位线：SET 'table.exec.source.idle-timeout' = '10 s';",
+        what: "{operator} 的结果在等待表 {table} 的 {split}，而它没有数据",
+        why: "事件时间取决于最慢的输入：其他输入有数据，但水位线自 {since} 起停在 {watermark}（已 {seconds} 秒）",
+        fix: "让没有数据的输入不再拖住水位线：SET 'table.exec.source.idle-timeout' = '10 s'；\
+              或只针对该表：在 WITH 子句中设置 'scan.watermark.idle-timeout' = '10 s'",
+    },
+};
+
+/// No input at all (warning).
+pub const NO_ROWS: ErrorCode = ErrorCode {
+    code: "HW-R011",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "results of {operator} wait for later rows of table {table}, which gives none",
+        why: "event time advances with rows only: the watermark stands at {watermark} since {since} ({seconds} s); \
+              splits without rows: {split}",
+        fix: "nothing is wrong if the table has no new data; to get the results of what was read, end the job with: \
+              highwater stop --drain",
+    },
+    zh: Text {
+        what: "{operator} 的结果在等待表 {table} 的后续数据，而它没有新数据",
+        why: "事件时间只随数据推进：水位线自 {since} 起停在 {watermark}（已 {seconds} 秒）；没有数据的分片：{split}",
+        fix: "如果该表确实没有新数据，则一切正常；如需得到已读数据的结果，请用 highwater stop --drain 结束作业",
+    },
+};
+
+/// Rows whose times do not advance (warning).
+pub const TIME_STANDS: ErrorCode = ErrorCode {
+    code: "HW-R012",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "results of {operator} wait for {split} of table {table}, whose rows do not move event time",
+        why: "rows come, but none has a watermark above {watermark}, where it stands since {since} ({seconds} s)",
+        fix: "look at the time column of these rows, and at the WATERMARK clause: it may give NULL, or the clock of a \
+              producer may be wrong",
+    },
+    zh: Text {
+        what: "{operator} 的结果在等待表 {table} 的 {split}，而它的数据没有推进事件时间",
+        why: "有数据到达，但没有一行的水位线高于 {watermark}，自 {since} 起停在那里（已 {seconds} 秒）",
+        fix: "请检查这些数据的时间列和 WATERMARK 子句：它可能得到 NULL，或生产者的时钟有误",
+    },
+};
+
+/// Saved state that the script does not use any more.
+pub const STATE_DIFFERS: ErrorCode = ErrorCode {
+    code: "HW-R006",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{count} saved state(s) do not fit the script any more",
+        why: "the last checkpoint holds state of operators that compute something else now or are gone:\n{list}",
+        fix: "run the script as it was; or lose these states: highwater run ... --allow-non-restored-state; \
+              or begin anew: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "{count} 个已保存的状态与当前脚本不符",
+        why: "最近的检查点中，有些算子的计算已改变或已不存在：\n{list}",
+        fix: "请运行原来的脚本；或放弃这些状态：highwater run ... --allow-non-restored-state；\
+              或从头开始：highwater run ... --fresh",
+    },
+};
+
+/// A checkpoint that came to nothing.
+pub const CHECKPOINT_FAILED: ErrorCode = ErrorCode {
+    code: "HW-R007",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "checkpoint {epoch} failed",
+        why: "{cause}",
+        fix: "what it held is part of the next one; failures in a row are allowed with: \
+              SET 'execution.checkpointing.tolerable-failed-checkpoints' = '3';",
+    },
+    zh: Text {
+        what: "检查点 {epoch} 失败",
+        why: "{cause}",
+        fix: "其内容会并入下一个检查点；如允许连续失败：\
+              SET 'execution.checkpointing.tolerable-failed-checkpoints' = '3';",
+    },
+};
+
+/// A job that goes on after a failure (warning).
+pub const RESTARTING: ErrorCode = ErrorCode {
+    code: "HW-R008",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "the job goes on in {delay} s from its last checkpoint (restart {count})",
+        why: "{cause}",
+        fix: "to end the job with the error instead: SET 'restart-strategy.type' = 'none';",
+    },
+    zh: Text {
+        what: "作业将在 {delay} 秒后从最近的检查点继续（第 {count} 次重启）",
+        why: "{cause}",
+        fix: "如需直接报错结束：SET 'restart-strategy.type' = 'none';",
+    },
+};
+
+/// An older checkpoint than the damaged one.
+pub const OLDER_CHECKPOINT: ErrorCode = ErrorCode {
+    code: "HW-R009",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "checkpoint {epoch} is older and whole",
+        why: "it is not taken by itself: what was committed after it would be written again",
+        fix: "highwater run ... --checkpoint {epoch}",
+    },
+    zh: Text {
+        what: "较早的检查点 {epoch} 完好",
+        why: "不会自动使用它：其后已提交的数据会被再次写出",
+        fix: "highwater run ... --checkpoint {epoch}",
+    },
+};
+
+/// Checkpoints that another script has left.
+pub const STATE_OF_ANOTHER_SCRIPT: ErrorCode = ErrorCode {
+    code: "HW-R010",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the checkpoints in {path} are those of another job",
+        why: "they belong to {owner}",
+        fix: "give this job a name of its own: SET 'pipeline.name' = '...'; or give up the other's state: \
+              highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "{path} 中的检查点属于另一个作业",
+        why: "它们属于 {owner}",
+        fix: "请为该作业另起名字：SET 'pipeline.name' = '...'；或放弃对方的状态：highwater run ... --fresh",
     },
 };
 
 /// Every code of this crate.
-pub const CODES: &[&ErrorCode] = &[&NULL_ROWTIME, &NOT_NULL_VIOLATION, &JOB_ENDED, &TASK_PANICKED, &SILENT_SPLIT];
+pub const CODES: &[&ErrorCode] = &[
+    &NULL_ROWTIME,
+    &NOT_NULL_VIOLATION,
+    &JOB_ENDED,
+    &TASK_PANICKED,
+    &SILENT_SPLIT,
+    &NO_ROWS,
+    &TIME_STANDS,
+    &STATE_DIFFERS,
+    &CHECKPOINT_FAILED,
+    &RESTARTING,
+    &OLDER_CHECKPOINT,
+    &STATE_OF_ANOTHER_SCRIPT,
+];

@@ -1,23 +1,28 @@
 //! The coordinator of a job: starts checkpoints, collects the answers of the tasks, commits, and ends the job.
 //!
-//! One task owns all of it, so there is no lock. At most one checkpoint is under way.
+//! One task owns all of it, so there is no lock. At most one checkpoint is under way: first the answers of the tasks are
+//! collected, then it is written in the background, then sinks commit. Tasks go on as soon as they have answered.
+//!
+//! What sinks handed over for a checkpoint that came to nothing is committed with the next one.
 
 use crate::assembly::Assembly;
 use crate::chain::abort;
-use crate::checkpoint::{JobCheckpoint, TaskSnapshot};
+use crate::checkpoint::{Committables, JobCheckpoint, NodeLabels, TaskSnapshot};
 use crate::codes;
 use crate::job::{Board, StopMode};
 use crate::metrics::JobState;
 use crate::shared::{Command, Control, Remains, Report, Shared, TaskId, cancelled, until};
+use crate::store::CheckpointStore;
 use crate::task::drive;
 use base::connector::{SinkProvider, SourceReader};
+use base::recovery::CheckpointConfig;
 use base::{Epoch, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
 /// Somebody who waits for a checkpoint.
@@ -35,12 +40,38 @@ pub(crate) struct NamedSink {
     pub provider: Arc<dyn SinkProvider>,
 }
 
-/// A checkpoint under way.
+/// When checkpoints are taken, and where they go.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub interval: Option<Duration>,
+    pub config: CheckpointConfig,
+    pub store: Option<Arc<CheckpointStore>>,
+}
+
+/// A checkpoint whose answers are collected.
 struct Pending {
     epoch: Epoch,
     begun: Instant,
+    is_final: bool,
     answers: BTreeMap<TaskId, TaskSnapshot>,
     waiters: Vec<Waiter>,
+}
+
+/// A checkpoint that every task has answered.
+struct Collected {
+    checkpoint: JobCheckpoint,
+    begun: Instant,
+    waiters: Vec<Waiter>,
+    /// Tasks that had ended before: their last snapshots are in it.
+    included: Vec<TaskId>,
+    /// What is committed with the next checkpoint if this one comes to nothing.
+    left: Committables,
+}
+
+/// A checkpoint on its way to the disk.
+struct Writing {
+    collected: Collected,
+    saved: JoinHandle<Result<u64>>,
 }
 
 /// A task that has ended well.
@@ -68,7 +99,8 @@ pub(crate) struct Coordinator {
     shared: Arc<Shared>,
     board: Arc<Board>,
     sinks: Vec<NamedSink>,
-    digests: BTreeMap<String, String>,
+    labels: NodeLabels,
+    rules: Rules,
     tasks: JoinSet<()>,
     task_count: usize,
     running: BTreeSet<TaskId>,
@@ -77,14 +109,28 @@ pub(crate) struct Coordinator {
     reports: mpsc::Receiver<Report>,
     requests: mpsc::Receiver<Waiter>,
     stop: watch::Receiver<Option<StopMode>>,
-    cancel: watch::Sender<bool>,
+    /// The job is to end at once.
+    cancel: watch::Receiver<bool>,
+    /// Tells the tasks to end at once.
+    halt: watch::Sender<bool>,
     waiters: Vec<Waiter>,
     pending: Option<Pending>,
+    writing: Option<Writing>,
+    /// Of checkpoints that came to nothing.
+    left: Committables,
+    /// Checkpoints in a row that came to nothing.
+    failures: usize,
     final_begun: bool,
     /// A commit was tried and failed: what tasks have prepared belongs to a checkpoint and is not undone.
     commit_failed: bool,
-    interval: Option<Duration>,
     next: Option<Instant>,
+}
+
+/// How a run of the tasks ended.
+pub(crate) struct Outcome {
+    pub result: Result<JobState>,
+    /// To be given to the next run of the tasks.
+    pub requests: mpsc::Receiver<Waiter>,
 }
 
 impl Coordinator {
@@ -94,24 +140,27 @@ impl Coordinator {
         shared: Arc<Shared>,
         board: Arc<Board>,
         sinks: Vec<NamedSink>,
-        digests: BTreeMap<String, String>,
+        labels: NodeLabels,
         requests: mpsc::Receiver<Waiter>,
-        interval: Option<Duration>,
+        rules: Rules,
     ) -> Coordinator {
         let task_count = assembly.tasks.len();
         // One snapshot and the end of every task fit: no task ever waits for the coordinator.
         let (report, reports) = mpsc::channel(2 * task_count + 1);
-        let cancel = board.cancel.clone();
+        let halt = watch::Sender::new(false);
         let mut tasks = JoinSet::new();
         for (id, task) in assembly.tasks.into_iter().enumerate() {
-            tasks.spawn(drive(id, task, cancel.subscribe(), report.clone()));
+            tasks.spawn(drive(id, task, halt.subscribe(), report.clone()));
         }
         Coordinator {
             shared,
-            stop: board.stop.subscribe(),
+            stop: watched(&board.stop),
+            cancel: board.cancel.subscribe(),
             board,
             sinks,
-            digests,
+            labels,
+            next: rules.interval.map(|interval| Instant::now() + interval),
+            rules,
             tasks,
             task_count,
             running: (0..task_count).collect(),
@@ -119,18 +168,19 @@ impl Coordinator {
             ended: BTreeMap::new(),
             reports,
             requests,
-            cancel,
+            halt,
             waiters: Vec::new(),
             pending: None,
+            writing: None,
+            left: Committables::new(),
+            failures: 0,
             final_begun: false,
             commit_failed: false,
-            interval,
-            next: interval.map(|interval| Instant::now() + interval),
         }
     }
 
-    /// Runs until the job has ended.
-    pub(crate) async fn run(mut self) {
+    /// Runs until the tasks have ended.
+    pub(crate) async fn run(mut self) -> Outcome {
         let result = match self.work().await {
             Ok(state) => Ok(state),
             Err(halt) => {
@@ -141,10 +191,6 @@ impl Coordinator {
                 }
             }
         };
-        match &result {
-            Ok(state) => tracing::info!("job {}", state.name()),
-            Err(error) => tracing::info!("job failed with {}", error.code()),
-        }
         let pending = self.pending.take().into_iter().flat_map(|pending| pending.waiters);
         for waiter in self.waiters.drain(..).chain(pending) {
             let answer = match &result {
@@ -154,13 +200,14 @@ impl Coordinator {
             // Whoever asked may have stopped waiting.
             let _ = waiter.send(answer);
         }
-        self.board.finish(result);
+        Outcome { result, requests: self.requests }
     }
 
     async fn work(&mut self) -> Result<JobState, Halt> {
-        while !self.running.is_empty() {
+        while !self.running.is_empty() || self.writing.is_some() {
             let due = self.next.filter(|_| self.may_begin() && self.stop.borrow().is_none());
-            let cancel = cancelled(self.cancel.subscribe());
+            let expiry = self.pending.as_ref().map(|pending| pending.begun + self.rules.config.timeout);
+            let cancel = cancelled(self.cancel.clone());
             tokio::select! {
                 biased;
                 () = cancel => return Err(Halt::Cancelled),
@@ -168,6 +215,8 @@ impl Coordinator {
                 Some(joined) = self.tasks.join_next() => check(joined)?,
                 Some(waiter) = self.requests.recv() => self.waiters.push(waiter),
                 Ok(()) = self.stop.changed() => self.on_stop()?,
+                saved = saved(&mut self.writing) => self.on_saved(saved).await?,
+                () = until(expiry) => self.expire()?,
                 () = until(due) => self.begin(false)?,
             }
             self.begin_if_wanted()?;
@@ -175,6 +224,10 @@ impl Coordinator {
         if self.ended.values().any(|task| !task.is_included) {
             self.begin(false)?;
             self.complete().await?;
+            while self.writing.is_some() {
+                let saved = saved(&mut self.writing).await;
+                self.on_saved(saved).await?;
+            }
         }
         for sink in &self.sinks {
             sink.provider.finish().await?;
@@ -210,7 +263,7 @@ impl Coordinator {
 
     /// Whether a barrier can be sent now.
     fn may_begin(&self) -> bool {
-        self.pending.is_none() && self.sources.keys().any(|task| self.running.contains(task))
+        self.pending.is_none() && self.writing.is_none() && self.sources.keys().any(|task| self.running.contains(task))
     }
 
     fn begin_if_wanted(&mut self) -> Result<(), Halt> {
@@ -231,8 +284,8 @@ impl Coordinator {
         let epoch = self.shared.next_epoch();
         self.shared.begin_epoch(epoch, is_final);
         let waiters = std::mem::take(&mut self.waiters);
-        self.pending = Some(Pending { epoch, begun: Instant::now(), answers: BTreeMap::new(), waiters });
-        self.next = self.interval.map(|interval| Instant::now() + interval);
+        self.pending = Some(Pending { epoch, begun: Instant::now(), is_final, answers: BTreeMap::new(), waiters });
+        self.next = self.rules.interval.map(|interval| Instant::now() + interval);
         self.tell_sources(Command::Barrier(epoch))
     }
 
@@ -266,7 +319,8 @@ impl Coordinator {
                 Some(pending) if pending.epoch == epoch => {
                     pending.answers.insert(task, snapshot);
                 }
-                _ => return Err(Error::internal(format!("task {task} answered to unknown checkpoint {epoch}")).into()),
+                // The answer to a checkpoint that was given up.
+                _ => snapshot.committables(&mut self.left),
             },
             Report::Ended { task, snapshot, remains } => {
                 self.running.remove(&task);
@@ -279,43 +333,125 @@ impl Coordinator {
         if is_complete { self.complete().await } else { Ok(()) }
     }
 
-    /// Every task has answered, or ended before the barrier reached it: the checkpoint is complete and sinks commit.
+    /// Every task has answered, or ended before the barrier reached it: the checkpoint is complete and is written.
     async fn complete(&mut self) -> Result<(), Halt> {
         let Some(pending) = self.pending.take() else { return Ok(()) };
-        let missing = self.ended.iter().filter(|(task, _)| !pending.answers.contains_key(task));
-        let snapshots = pending.answers.values().chain(missing.map(|(_, task)| &task.snapshot));
-        let checkpoint = JobCheckpoint::assemble(pending.epoch, self.digests.clone(), snapshots);
+        let missing = || self.ended.iter().filter(|(task, _)| !pending.answers.contains_key(task));
+        let snapshots = pending.answers.values().chain(missing().map(|(_, task)| &task.snapshot));
+        let mut checkpoint = JobCheckpoint::assemble(pending.epoch, self.labels.clone(), snapshots);
+        checkpoint.is_finished = self.running.is_empty() && *self.stop.borrow() != Some(StopMode::Plain);
+        let included = missing().map(|(task, _)| *task).collect();
+        let mut left = std::mem::take(&mut self.left);
+        checkpoint.add_committables(left.clone());
+        pending.answers.values().for_each(|answer| answer.committables(&mut left));
+        let collected = Collected { checkpoint, begun: pending.begun, waiters: pending.waiters, included, left };
+        match self.rules.store.clone() {
+            None => self.durable(collected, None).await,
+            Some(store) => {
+                // Batches are shared, not copied.
+                let checkpoint = collected.checkpoint.clone();
+                let saved = tokio::task::spawn_blocking(move || store.save(&checkpoint));
+                self.writing = Some(Writing { collected, saved });
+                Ok(())
+            }
+        }
+    }
+
+    async fn on_saved(&mut self, saved: Result<u64>) -> Result<(), Halt> {
+        let Some(Writing { collected, .. }) = self.writing.take() else { return Ok(()) };
+        match saved {
+            Ok(bytes) => self.durable(collected, Some(bytes)).await,
+            Err(error) => {
+                self.left = collected.left;
+                self.give_up(collected.checkpoint.epoch, collected.waiters, error, self.running.is_empty())
+            }
+        }
+    }
+
+    /// A checkpoint takes too long.
+    fn expire(&mut self) -> Result<(), Halt> {
+        let Some(pending) = self.pending.take() else { return Ok(()) };
+        pending.answers.values().for_each(|answer| answer.committables(&mut self.left));
+        let timeout = self.rules.config.timeout;
+        let unanswered = self.running.iter().filter(|task| !pending.answers.contains_key(task)).count();
+        let cause = format!("{unanswered} of {} tasks had not answered after {timeout:?}", self.task_count);
+        let error = Error::new(&codes::CHECKPOINT_FAILED, &[("epoch", &pending.epoch), ("cause", &cause)]);
+        self.give_up(pending.epoch, pending.waiters, error, pending.is_final)
+    }
+
+    /// A checkpoint has come to nothing: the job goes on if that is tolerated and there can be another one.
+    fn give_up(&mut self, epoch: Epoch, waiters: Vec<Waiter>, error: Error, is_last: bool) -> Result<(), Halt> {
+        self.failures += 1;
+        self.board.checkpoint_failed();
+        let error = match error.code() == codes::CHECKPOINT_FAILED.code || !error.is_retryable() {
+            true => error,
+            false => {
+                let [what, why, _] = error.parts(base::Language::English);
+                let cause = if why.is_empty() { what } else { format!("{what}: {why}") };
+                Error::new(&codes::CHECKPOINT_FAILED, &[("epoch", &epoch), ("cause", &cause)])
+            }
+        };
+        for waiter in waiters {
+            // Whoever asked may have stopped waiting.
+            let _ = waiter.send(Err(error.clone()));
+        }
+        if is_last || self.failures > self.rules.config.tolerable_failures {
+            return Err(error.into());
+        }
+        self.shared.warn(error);
+        self.pause();
+        Ok(())
+    }
+
+    /// A checkpoint is over: the next one begins not too soon.
+    fn pause(&mut self) {
+        let earliest = Instant::now() + self.rules.config.min_pause;
+        self.next = self.next.map(|next| next.max(earliest));
+    }
+
+    /// A checkpoint is durable: sinks commit.
+    async fn durable(&mut self, collected: Collected, bytes: Option<u64>) -> Result<(), Halt> {
+        let Collected { checkpoint, begun, waiters, included, .. } = collected;
         let committed = tokio::select! {
             biased;
-            () = cancelled(self.cancel.subscribe()) => Err(Halt::Cancelled),
+            () = cancelled(self.cancel.clone()) => Err(Halt::Cancelled),
             committed = commit(&self.sinks, &checkpoint) => committed.map_err(Halt::Failed),
         };
         if let Err(halt) = committed {
             self.commit_failed = true;
-            self.waiters.extend(pending.waiters);
+            self.waiters.extend(waiters);
             return Err(halt);
         }
-        for (_, task) in self.ended.iter_mut().filter(|(task, _)| !pending.answers.contains_key(task)) {
-            task.is_included = true;
-            task.snapshot.committed();
-        }
-        self.tell_sources(Command::Complete(pending.epoch))?;
-        for task in self.ended.values_mut() {
-            if let Some(reader) = &mut task.remains.reader {
-                SourceReader::checkpoint_complete(reader.as_mut(), pending.epoch);
+        self.failures = 0;
+        for task in included {
+            if let Some(task) = self.ended.get_mut(&task) {
+                task.is_included = true;
+                task.snapshot.committed();
             }
         }
-        self.board.checkpoint_done(checkpoint.clone(), pending.begun.elapsed());
-        for waiter in pending.waiters {
+        self.tell_sources(Command::Complete(checkpoint.epoch))?;
+        for task in self.ended.values_mut() {
+            if let Some(reader) = &mut task.remains.reader {
+                SourceReader::checkpoint_complete(reader.as_mut(), checkpoint.epoch);
+            }
+        }
+        self.pause();
+        for waiter in waiters {
             // Whoever asked may have stopped waiting.
             let _ = waiter.send(Ok(checkpoint.clone()));
         }
+        self.board.checkpoint_done(checkpoint, begun.elapsed(), bytes);
         Ok(())
     }
 
     /// The job has failed or was cancelled: every task ends, and writers give up.
     async fn shut_down(&mut self) {
-        self.cancel.send_replace(true);
+        self.halt.send_replace(true);
+        if let Some(Writing { collected, saved }) = self.writing.take() {
+            // If it becomes durable, whoever goes on from it commits.
+            self.commit_failed |= matches!(saved.await, Ok(Ok(_)));
+            self.waiters.extend(collected.waiters);
+        }
         while self.tasks.join_next().await.is_some() {}
         while let Ok(report) = self.reports.try_recv() {
             if let Report::Ended { task, snapshot, remains } = report {
@@ -338,6 +474,23 @@ pub(crate) async fn commit(sinks: &[NamedSink], checkpoint: &JobCheckpoint) -> R
         }
     }
     Ok(())
+}
+
+/// Waits for the checkpoint that is being written; for ever without one.
+async fn saved(writing: &mut Option<Writing>) -> Result<u64> {
+    match writing {
+        Some(writing) => (&mut writing.saved).await.unwrap_or_else(|error| Err(panicked(error))),
+        None => std::future::pending().await,
+    }
+}
+
+/// A receiver for which a value that is there already counts as a change.
+fn watched(stop: &watch::Sender<Option<StopMode>>) -> watch::Receiver<Option<StopMode>> {
+    let mut receiver = stop.subscribe();
+    if receiver.borrow().is_some() {
+        receiver.mark_changed();
+    }
+    receiver
 }
 
 fn check(joined: Result<(), JoinError>) -> Result<(), Halt> {

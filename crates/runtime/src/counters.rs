@@ -1,6 +1,7 @@
 //! The counts of one node instance, written by its task and read by whoever asks the job.
 
-use crate::metrics::{NodeMetrics, NodeRole};
+use crate::checkpoint::NodeCounts;
+use crate::metrics::{NodeMetrics, NodeRole, Waiting};
 use crate::operator::OperatorStatistics;
 use base::Error;
 use base::connector::SourceStatistics;
@@ -31,6 +32,7 @@ pub(crate) struct Counters {
 struct Samples {
     late: Option<String>,
     rejected: Vec<Error>,
+    waiting: Vec<Waiting>,
 }
 
 impl Default for Counters {
@@ -61,6 +63,32 @@ impl Counters {
 
     pub(crate) fn set_watermark(&self, watermark_ms: i64) {
         self.watermark_ms.store(watermark_ms, Relaxed);
+    }
+
+    /// The counts at this moment.
+    pub(crate) fn counts(&self) -> NodeCounts {
+        NodeCounts {
+            rows_in: self.rows_in.load(Relaxed),
+            rows_out: self.rows_out.load(Relaxed),
+            bytes_in: self.bytes_in.load(Relaxed),
+            late_rows: self.late_rows.load(Relaxed),
+            rejected_rows: self.rejected_rows.load(Relaxed),
+        }
+    }
+
+    /// The watermark; `None` before the first.
+    pub(crate) fn watermark_ms(&self) -> Option<i64> {
+        Some(self.watermark_ms.load(Relaxed)).filter(|mark| *mark != WATERMARK_NONE)
+    }
+
+    /// Entries of state, as published last.
+    pub(crate) fn state_entries(&self) -> u64 {
+        self.state_entries.load(Relaxed)
+    }
+
+    /// What the operator waits for; kept with its first instance.
+    pub(crate) fn set_waiting(&self, waiting: Vec<Waiting>) {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner).waiting = waiting;
     }
 
     /// Rows left out, with an example.
@@ -102,6 +130,8 @@ pub(crate) struct CountedNode {
     pub operator_id: String,
     pub name: String,
     pub role: NodeRole,
+    /// What was counted before the instances began.
+    pub before: NodeCounts,
     pub instances: Vec<Arc<Counters>>,
 }
 
@@ -111,27 +141,32 @@ impl CountedNode {
         let sum = |count: fn(&Counters) -> &AtomicU64| self.instances.iter().map(|c| count(c).load(Relaxed)).sum();
         let marks = self.instances.iter().map(|counters| counters.watermark_ms.load(Relaxed));
         let lags = self.instances.iter().map(|counters| counters.lag.load(Relaxed));
+        let mut counts = self.before;
+        self.instances.iter().for_each(|counters| counts.add(counters.counts()));
         let mut late_sample = None;
         let mut rejected_samples = Vec::new();
+        let mut waiting = Vec::new();
         for counters in &self.instances {
             let samples = counters.samples.lock().unwrap_or_else(PoisonError::into_inner);
             late_sample = late_sample.or_else(|| samples.late.clone());
             rejected_samples.extend(samples.rejected.iter().cloned());
+            waiting.extend(samples.waiting.iter().cloned());
         }
         rejected_samples.truncate(REJECTED_SAMPLES_MAX);
         NodeMetrics {
             operator_id: self.operator_id.clone(),
             name: self.name.clone(),
             role: self.role,
-            rows_in: sum(|c| &c.rows_in),
-            rows_out: sum(|c| &c.rows_out),
-            bytes_in: sum(|c| &c.bytes_in),
-            late_rows: sum(|c| &c.late_rows),
+            rows_in: counts.rows_in,
+            rows_out: counts.rows_out,
+            bytes_in: counts.bytes_in,
+            late_rows: counts.late_rows,
             late_sample,
-            rejected_rows: sum(|c| &c.rejected_rows),
+            rejected_rows: counts.rejected_rows,
             rejected_samples,
             watermark_ms: marks.filter(|mark| *mark != WATERMARK_NONE).min(),
             lag: lags.filter(|lag| *lag != LAG_UNKNOWN).reduce(|a, b| a.saturating_add(b)),
+            waiting,
             state_entries: sum(|c| &c.state_entries),
             state_bytes: sum(|c| &c.state_bytes),
         }

@@ -1,20 +1,25 @@
 //! Starting a job, and the handle to a running one.
 
 use crate::assembly::Blueprint;
-use crate::checkpoint::JobCheckpoint;
-use crate::coordinator::{Coordinator, NamedSink, REQUESTS_MAX, Waiter, commit, ended, panicked};
+use crate::assembly::{Assembly, node_name};
+use crate::checkpoint::{JobCheckpoint, NodeLabels};
+use crate::codes;
+use crate::coordinator::{Coordinator, NamedSink, Outcome, REQUESTS_MAX, Rules, Waiter, commit, ended, panicked};
 use crate::counters::CountedNode;
 use crate::fragment::{keys, lower};
 use crate::metrics::{JobMetrics, JobState};
 use crate::operator::Operator;
 use crate::operators;
-use crate::shared::Shared;
+use crate::restart::Restarts;
+use crate::restore::restorable;
+use crate::shared::{Shared, cancelled};
+use crate::store::CheckpointStore;
 use base::clock::{Clock, SystemClock};
 use base::config::JobConfig;
 use base::connector::Instance;
 use base::plan::{Node, NodeKind, Output, StreamPlan};
+use base::recovery::{CheckpointConfig, RestartStrategy};
 use base::{Error, Result, Warnings};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -33,8 +38,16 @@ pub struct RuntimeOptions {
     pub checkpoint_interval: Option<Duration>,
     /// How long a source split may be silent before it stops holding back the watermark.
     pub idle_timeout: Option<Duration>,
+    /// Timeout, pause and tolerated failures of checkpoints.
+    pub checkpoints: CheckpointConfig,
+    /// Where checkpoints are kept; `None`: only in memory.
+    pub store: Option<Arc<CheckpointStore>>,
+    /// Whether and when the job goes on after a failure that can pass.
+    pub restart: RestartStrategy,
     /// The checkpoint to go on from.
     pub restore: Option<JobCheckpoint>,
+    /// Whether saved state that the plan has no use for may be lost.
+    pub may_lose_state: bool,
     /// Seed of random numbers.
     pub seed: u64,
     /// Takes warnings while the job starts and runs.
@@ -53,7 +66,11 @@ impl RuntimeOptions {
             clock: Arc::new(clock),
             checkpoint_interval: config.checkpoint_interval,
             idle_timeout: config.idle_timeout,
+            checkpoints: config.checkpoints.clone(),
+            store: None,
+            restart: config.restart,
             restore: None,
+            may_lose_state: false,
             warnings: Warnings::default(),
         }
     }
@@ -76,56 +93,123 @@ pub type OperatorFactory = dyn Fn(&Node, &[&Output], Instance, &JobConfig) -> Re
 /// # Errors
 /// Whatever keeps the job from starting; nothing runs then.
 pub async fn start(plan: StreamPlan, options: RuntimeOptions) -> Result<JobHandle> {
-    start_with(plan, options, &operators::create).await
+    start_with(plan, options, Arc::new(operators::create)).await
 }
 
 /// Starts a job whose operators come from `create`.
 ///
 /// # Errors
 /// As [`start`].
-pub async fn start_with(plan: StreamPlan, options: RuntimeOptions, create: &OperatorFactory) -> Result<JobHandle> {
+pub async fn start_with(
+    plan: StreamPlan,
+    mut options: RuntimeOptions,
+    create: Arc<OperatorFactory>,
+) -> Result<JobHandle> {
     let begun = Instant::now();
-    open(&plan, &options).await?;
-    // After the sources have started: only now the number of splits is known.
-    let topology = lower(&plan, options.parallelism)?;
-    let placed = || plan.nodes.iter().zip(&topology.nodes);
-    let sinks = placed().filter_map(|(node, placement)| match &node.kind {
-        NodeKind::Sink(sink) => Some(NamedSink { key: placement.key.clone(), provider: sink.provider.clone() }),
-        _ => None,
-    });
-    let sinks: Vec<NamedSink> = sinks.collect();
-    if let Some(restore) = &options.restore {
-        commit(&sinks, restore).await?;
-    }
-    let digests: BTreeMap<String, String> =
-        placed().map(|(node, placement)| (placement.key.to_string(), node.digest.clone())).collect();
-    let restored_epoch = options.restore.as_ref().map(|restore| restore.epoch);
-    let shared = Arc::new(Shared::new(options.clock, options.batch_rows.max(1), restored_epoch, options.warnings));
-    let blueprint = Blueprint {
-        plan: &plan,
-        topology: &topology,
-        restore: options.restore.as_ref(),
-        idle_timeout: options.idle_timeout,
-        seed: options.seed,
-        create,
-        shared: shared.clone(),
-    };
-    let assembly = blueprint.assemble()?;
+    let restore = options.restore.take();
+    let restore = restore.map(|restore| restorable(&plan, restore, options.may_lose_state)).transpose()?;
+    let epoch = restore.as_ref().map(|restore| restore.epoch);
+    let (clock, warnings) = (options.clock.clone(), options.warnings.clone());
+    let shared = Arc::new(Shared::new(clock, options.batch_rows.max(1), epoch, warnings));
+    let launch = Launch { plan, options, create, shared: shared.clone() };
+    let ready = launch.prepare(restore.as_ref()).await?;
     let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
-    let board = Arc::new(Board::new(begun, assembly.nodes.clone()));
-    tracing::info!("job started with {} tasks", assembly.tasks.len());
-    let interval = options.checkpoint_interval;
-    let coordinator = Coordinator::start(assembly, shared.clone(), board.clone(), sinks, digests, receiver, interval);
-    tokio::spawn(supervise(coordinator, board.clone()));
+    let board = Arc::new(Board::new(begun, ready.assembly.nodes.clone(), epoch.map(|epoch| epoch.0)));
+    tracing::info!("job started with {} tasks", ready.assembly.tasks.len());
+    tokio::spawn(supervise(launch, ready, board.clone(), receiver, restore));
     Ok(JobHandle { board, shared, requests })
 }
 
+/// Commits once more what the last checkpoint of a finished job names: the program may have died before.
+///
+/// # Errors
+/// What sinks refuse.
+pub async fn commit_again(plan: &StreamPlan, checkpoint: &JobCheckpoint) -> Result<()> {
+    let sinks = sinks(plan);
+    for sink in &sinks {
+        sink.provider.start().await?;
+    }
+    commit(&sinks, checkpoint).await?;
+    for sink in &sinks {
+        sink.provider.finish().await?;
+    }
+    Ok(())
+}
+
+fn sinks(plan: &StreamPlan) -> Vec<NamedSink> {
+    let nodes = plan.nodes.iter().zip(keys(plan));
+    let sinks = nodes.filter_map(|(node, key)| match &node.kind {
+        NodeKind::Sink(sink) => Some(NamedSink { key, provider: sink.provider.clone() }),
+        _ => None,
+    });
+    sinks.collect()
+}
+
+/// What a job is started from, and started again from.
+struct Launch {
+    plan: StreamPlan,
+    options: RuntimeOptions,
+    create: Arc<OperatorFactory>,
+    shared: Arc<Shared>,
+}
+
+/// Everything is open; nothing runs yet.
+struct Ready {
+    assembly: Assembly,
+    sinks: Vec<NamedSink>,
+    labels: NodeLabels,
+}
+
+impl Launch {
+    async fn prepare(&self, restore: Option<&JobCheckpoint>) -> Result<Ready> {
+        let Launch { plan, options, create, shared } = self;
+        open(plan, options, restore).await?;
+        // After the sources have started: only now the number of splits is known.
+        let topology = lower(plan, options.parallelism)?;
+        let sinks = sinks(plan);
+        if let Some(restore) = restore {
+            commit(&sinks, restore).await?;
+        }
+        let placed = || plan.nodes.iter().zip(&topology.nodes);
+        let labels = NodeLabels {
+            digests: placed().map(|(node, placement)| (placement.key.to_string(), node.digest.clone())).collect(),
+            names: placed().map(|(node, placement)| (placement.key.to_string(), node_name(node))).collect(),
+            counts: restore.map(|restore| restore.counts.clone()).unwrap_or_default(),
+        };
+        let blueprint = Blueprint {
+            plan,
+            topology: &topology,
+            restore,
+            idle_timeout: options.idle_timeout,
+            seed: options.seed,
+            create: create.as_ref(),
+            shared: shared.clone(),
+        };
+        Ok(Ready { assembly: blueprint.assemble()?, sinks, labels })
+    }
+
+    fn rules(&self) -> Rules {
+        let RuntimeOptions { checkpoint_interval, checkpoints, store, .. } = &self.options;
+        Rules { interval: *checkpoint_interval, config: checkpoints.clone(), store: store.clone() }
+    }
+
+    /// The checkpoint to go on from after a failure: the last one, or that which the job was started from.
+    async fn last(&self, board: &Board, first: Option<&JobCheckpoint>) -> Result<Option<JobCheckpoint>> {
+        let Some(store) = self.options.store.clone() else {
+            return Ok(board.last_checkpoint().or_else(|| first.cloned()));
+        };
+        let newest = tokio::task::spawn_blocking(move || store.newest()).await;
+        let newest = newest.unwrap_or_else(|error| Err(panicked(error)))?;
+        Ok(newest.map(|stored| stored.checkpoint).or_else(|| first.cloned()))
+    }
+}
+
 /// Opens sources and sinks.
-async fn open(plan: &StreamPlan, options: &RuntimeOptions) -> Result<()> {
+async fn open(plan: &StreamPlan, options: &RuntimeOptions, restore: Option<&JobCheckpoint>) -> Result<()> {
     for (node, key) in plan.nodes.iter().zip(keys(plan)) {
         let warnings = match &node.kind {
             NodeKind::Scan(scan) => {
-                let restored = options.restore.as_ref().and_then(|restore| restore.sources.get(&*key));
+                let restored = restore.and_then(|restore| restore.sources.get(&*key));
                 scan.provider.start(restored.map_or(&[], |source| source.splits.as_slice())).await?
             }
             NodeKind::Sink(sink) => sink.provider.start().await?,
@@ -136,18 +220,80 @@ async fn open(plan: &StreamPlan, options: &RuntimeOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs the coordinator. A connector that panics in a commit must not leave anybody waiting for the end.
-async fn supervise(coordinator: Coordinator, board: Arc<Board>) {
-    if let Err(error) = tokio::spawn(coordinator.run()).await {
-        board.finish(Err(panicked(error)));
+/// Runs the tasks, and runs them again after a failure that can pass. A connector that panics in a commit must not
+/// leave anybody waiting for the end.
+async fn supervise(
+    launch: Launch,
+    ready: Ready,
+    board: Arc<Board>,
+    requests: mpsc::Receiver<Waiter>,
+    first: Option<JobCheckpoint>,
+) {
+    let mut restarts = Restarts::new(launch.options.restart);
+    // With a store the state need not be kept in memory as well.
+    let first = first.filter(|_| launch.options.restart != RestartStrategy::None);
+    let mut prepared = Ok(ready);
+    let mut requests = Some(requests);
+    let result = loop {
+        let begun = Instant::now();
+        let result = match (prepared, requests.take()) {
+            (Ok(Ready { assembly, sinks, labels }), Some(receiver)) => {
+                let (shared, rules) = (launch.shared.clone(), launch.rules());
+                let coordinator = Coordinator::start(assembly, shared, board.clone(), sinks, labels, receiver, rules);
+                match tokio::spawn(coordinator.run()).await {
+                    Ok(Outcome { result, requests: receiver }) => {
+                        requests = Some(receiver);
+                        result
+                    }
+                    Err(error) => break Err(panicked(error)),
+                }
+            }
+            (Err(error), receiver) => {
+                requests = receiver;
+                Err(error)
+            }
+            (Ok(_), None) => Err(Error::internal("the requests of a job are gone")),
+        };
+        let error = match result {
+            Ok(state) => break Ok(state),
+            Err(error) if !error.is_retryable() => break Err(error),
+            Err(error) => error,
+        };
+        let Some(delay) = restarts.next(begun.elapsed()) else { break Err(error) };
+        let count = board.restarting();
+        launch.shared.warn(restarting(&error, delay, count));
+        if board.is_over_within(delay).await {
+            break Ok(JobState::Stopped);
+        }
+        prepared = match launch.last(&board, first.as_ref()).await {
+            Ok(last) => launch.prepare(last.as_ref()).await,
+            Err(error) => Err(error),
+        };
+        if let Ok(ready) = &prepared {
+            board.restarted(ready.assembly.nodes.clone());
+        }
+    };
+    match &result {
+        Ok(state) => tracing::info!("job {}", state.name()),
+        Err(error) => tracing::info!("job failed with {}", error.code()),
     }
+    // Before anybody learns of the end: the next run takes the checkpoints.
+    drop(launch);
+    board.finish(result);
+}
+
+fn restarting(error: &Error, delay: Duration, count: u64) -> Error {
+    let [what, why, _] = error.parts(base::Language::English);
+    let cause = if why.is_empty() { what } else { format!("{what}: {why}") };
+    let delay = delay.as_millis() as f64 / 1000.0;
+    Error::new(&codes::RESTARTING, &[("delay", &delay), ("count", &count), ("cause", &cause)])
 }
 
 /// What the coordinator shows to handles, and what handles tell it.
 #[derive(Debug)]
 pub(crate) struct Board {
     begun: Instant,
-    nodes: Vec<CountedNode>,
+    nodes: Mutex<Vec<CountedNode>>,
     progress: Mutex<Progress>,
     outcome: watch::Sender<Option<Result<()>>>,
     pub stop: watch::Sender<Option<StopMode>>,
@@ -159,22 +305,31 @@ struct Progress {
     state: JobState,
     checkpoints: u64,
     last_checkpoint_ms: Option<u64>,
+    last_checkpoint_bytes: Option<u64>,
+    failed_checkpoints: u64,
+    resumed_from: Option<u64>,
+    restarts: u64,
+    /// Only while checkpoints are not kept on disk.
     last_checkpoint: Option<JobCheckpoint>,
     ended: Option<Instant>,
 }
 
 impl Board {
-    fn new(begun: Instant, nodes: Vec<CountedNode>) -> Board {
+    fn new(begun: Instant, nodes: Vec<CountedNode>, resumed_from: Option<u64>) -> Board {
         let progress = Progress {
             state: JobState::Running,
             checkpoints: 0,
             last_checkpoint_ms: None,
+            last_checkpoint_bytes: None,
+            failed_checkpoints: 0,
+            resumed_from,
+            restarts: 0,
             last_checkpoint: None,
             ended: None,
         };
         Board {
             begun,
-            nodes,
+            nodes: Mutex::new(nodes),
             progress: Mutex::new(progress),
             outcome: watch::Sender::new(None),
             stop: watch::Sender::new(None),
@@ -186,11 +341,50 @@ impl Board {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn checkpoint_done(&self, checkpoint: JobCheckpoint, duration: Duration) {
+    fn nodes(&self) -> MutexGuard<'_, Vec<CountedNode>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A checkpoint is complete; with `bytes` it is on the disk.
+    pub(crate) fn checkpoint_done(&self, checkpoint: JobCheckpoint, duration: Duration, bytes: Option<u64>) {
         let mut progress = self.progress();
         progress.checkpoints += 1;
         progress.last_checkpoint_ms = Some(duration.as_millis() as u64);
-        progress.last_checkpoint = Some(checkpoint);
+        progress.last_checkpoint_bytes = bytes;
+        progress.last_checkpoint = bytes.is_none().then_some(checkpoint);
+    }
+
+    pub(crate) fn checkpoint_failed(&self) {
+        self.progress().failed_checkpoints += 1;
+    }
+
+    /// The job waits for its next start; gives the number of it.
+    fn restarting(&self) -> u64 {
+        let mut progress = self.progress();
+        if progress.state == JobState::Running {
+            progress.state = JobState::Restarting;
+        }
+        progress.restarts += 1;
+        progress.restarts
+    }
+
+    /// The tasks run again.
+    fn restarted(&self, nodes: Vec<CountedNode>) {
+        *self.nodes() = nodes;
+        let mut progress = self.progress();
+        if progress.state == JobState::Restarting {
+            progress.state = JobState::Running;
+        }
+    }
+
+    /// Waits; says whether the job was stopped or cancelled meanwhile. What it has is in its last checkpoint.
+    async fn is_over_within(&self, delay: Duration) -> bool {
+        let mut stop = self.stop.subscribe();
+        tokio::select! {
+            _ = stop.wait_for(Option::is_some) => true,
+            () = cancelled(self.cancel.subscribe()) => true,
+            () = tokio::time::sleep(delay) => false,
+        }
     }
 
     pub(crate) fn last_checkpoint(&self) -> Option<JobCheckpoint> {
@@ -207,7 +401,7 @@ impl Board {
 
     fn ask_to_stop(&self) {
         let mut progress = self.progress();
-        if progress.state == JobState::Running {
+        if matches!(progress.state, JobState::Running | JobState::Restarting) {
             progress.state = JobState::Stopping;
         }
     }
@@ -231,7 +425,11 @@ impl JobHandle {
             uptime_ms: end.duration_since(self.board.begun).as_millis() as u64,
             checkpoints: progress.checkpoints,
             last_checkpoint_ms: progress.last_checkpoint_ms,
-            nodes: self.board.nodes.iter().map(CountedNode::metrics).collect(),
+            last_checkpoint_bytes: progress.last_checkpoint_bytes,
+            failed_checkpoints: progress.failed_checkpoints,
+            resumed_from: progress.resumed_from,
+            restarts: progress.restarts,
+            nodes: self.board.nodes().iter().map(CountedNode::metrics).collect(),
         }
     }
 
@@ -263,7 +461,7 @@ impl JobHandle {
         answer.await.map_err(|_| too_late())?
     }
 
-    /// The last complete checkpoint.
+    /// The last complete checkpoint, of a job whose checkpoints are only in memory.
     pub fn last_checkpoint(&self) -> Option<JobCheckpoint> {
         self.board.last_checkpoint()
     }

@@ -1,6 +1,8 @@
 //! What a job counts while it runs: read by the live view, `highwater status`, the job summary and the metrics endpoint.
 
-use base::Error;
+use crate::codes::{NO_ROWS, SILENT_SPLIT, TIME_STANDS};
+use base::text::{Fraction, push_timestamp};
+use base::{Error, ErrorCode};
 
 /// What kind of node a line of the summary is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct NodeMetrics {
     pub rejected_samples: Vec<Error>,
     /// The smallest watermark over the instances; `None` before the first.
     pub watermark_ms: Option<i64>,
+    /// What its results have been waiting for, for some time.
+    pub waiting: Vec<Waiting>,
     /// Records (or bytes) of a source that wait to be read, if known.
     pub lag: Option<u64>,
     /// Entries of state.
@@ -46,11 +50,105 @@ pub struct NodeMetrics {
     pub state_bytes: u64,
 }
 
+/// Why event time stands still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WaitReason {
+    /// Splits give no rows while other input of the operator does.
+    SilentSplit,
+    /// No input of the operator gives rows.
+    NoRows,
+    /// Rows come, and their watermarks do not advance.
+    TimeStands,
+}
+
+impl WaitReason {
+    /// The word for JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitReason::SilentSplit => "silent split",
+            WaitReason::NoRows => "no rows",
+            WaitReason::TimeStands => "time stands",
+        }
+    }
+
+    fn code(self) -> &'static ErrorCode {
+        match self {
+            WaitReason::SilentSplit => &SILENT_SPLIT,
+            WaitReason::NoRows => &NO_ROWS,
+            WaitReason::TimeStands => &TIME_STANDS,
+        }
+    }
+}
+
+/// What the results of an operator wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The source table.
+    pub table: String,
+    /// Its splits that hold event time back.
+    pub splits: Vec<String>,
+    /// Why they do.
+    pub reason: WaitReason,
+    /// Where their watermark stands; `None` before the first.
+    pub watermark_ms: Option<i64>,
+    /// Since when, by the job's clock.
+    pub since_ms: i64,
+}
+
+impl Waiting {
+    /// Whether both are about the same splits for the same reason.
+    pub(crate) fn is_same_cause(&self, other: &Waiting) -> bool {
+        (&self.table, &self.splits, self.reason) == (&other.table, &other.splits, other.reason)
+    }
+
+    /// Since when, as text.
+    pub fn since(&self) -> String {
+        format!("{} UTC", time_text(self.since_ms))
+    }
+
+    /// Where the watermark stands, as text; `-` before the first.
+    pub fn watermark(&self) -> String {
+        self.watermark_ms.map_or("-".into(), time_text)
+    }
+
+    /// The splits in one line.
+    pub fn splits_text(&self) -> String {
+        const SHOWN: usize = 8;
+        let mut text = self.splits.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        if self.splits.len() > SHOWN {
+            text.push_str(&format!(", ... ({})", self.splits.len()));
+        }
+        text
+    }
+
+    /// The warning that `operators` wait.
+    pub fn warning(&self, operators: &str, now_ms: i64) -> Error {
+        let seconds = now_ms.saturating_sub(self.since_ms) / 1000;
+        let arguments: [(&'static str, &dyn std::fmt::Display); 6] = [
+            ("operator", &operators),
+            ("table", &self.table),
+            ("split", &self.splits_text()),
+            ("seconds", &seconds),
+            ("since", &self.since()),
+            ("watermark", &self.watermark()),
+        ];
+        Error::new(self.reason.code(), &arguments)
+    }
+}
+
+fn time_text(time_ms: i64) -> String {
+    let mut text = String::new();
+    push_timestamp(&mut text, time_ms, arrow::datatypes::TimeUnit::Millisecond, ' ', Fraction::Fixed(3));
+    text
+}
+
 /// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobState {
     /// Starting or running.
     Running,
+    /// Failed, and about to go on from the last checkpoint.
+    Restarting,
     /// A stop was asked for.
     Stopping,
     /// Ended well.
@@ -66,6 +164,7 @@ impl JobState {
     pub fn name(self) -> &'static str {
         match self {
             JobState::Running => "running",
+            JobState::Restarting => "restarting",
             JobState::Stopping => "stopping",
             JobState::Finished => "finished",
             JobState::Stopped => "stopped",
@@ -83,8 +182,16 @@ pub struct JobMetrics {
     pub uptime_ms: u64,
     /// Checkpoints completed.
     pub checkpoints: u64,
-    /// Duration of the last checkpoint.
+    /// Duration of the last checkpoint, from its beginning until sinks had committed.
     pub last_checkpoint_ms: Option<u64>,
+    /// Bytes that the last checkpoint wrote; `None` if checkpoints are not kept on disk.
+    pub last_checkpoint_bytes: Option<u64>,
+    /// Checkpoints given up.
+    pub failed_checkpoints: u64,
+    /// The checkpoint that the job went on from when it was started.
+    pub resumed_from: Option<u64>,
+    /// How often the job went on after a failure.
+    pub restarts: u64,
     /// One entry per node, in plan order.
     pub nodes: Vec<NodeMetrics>,
 }

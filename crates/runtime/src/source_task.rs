@@ -9,11 +9,11 @@ use crate::input_wait::{InputWait, InputWaker};
 use crate::operators::calc::CalcEvaluator;
 use crate::quiescence::InFlight;
 use crate::shared::{Command, Control, Report, Shared, TaskId, until};
-use crate::silence::{REPORT_INTERVAL, SilenceWatch};
 use crate::source_group::Member;
 use crate::upkeep::Upkeep;
+use crate::waiting::{ReaderProgress, WaitingWatch};
 use crate::watermark::{Change, Piece, SplitWatermarks};
-use arrow::array::Array;
+use arrow::array::{Array, Int64Array};
 use base::connector::{ReadRequest, SourceEvent, SourceReader, SplitId};
 use base::event::WATERMARK_MAX;
 use base::plan::WatermarkStrategy;
@@ -33,11 +33,22 @@ pub(crate) struct RowTime {
     pub column: String,
     /// Whether a row that is removed may be known by its key alone.
     pub has_bare_deletes: bool,
+    /// Whether rows without a time are left out.
+    pub drops_nulls: bool,
+}
+
+/// Rows left out because they have no time.
+#[derive(Debug, Default)]
+pub(crate) struct Dropped {
+    rows: u64,
+    sample: Option<Error>,
 }
 
 /// Says now and then how far the splits of this reader are.
 pub(crate) struct Watched {
-    pub watch: Arc<SilenceWatch>,
+    pub watch: Arc<WaitingWatch>,
+    /// The place of the source in the watch.
+    pub source: usize,
     /// Which reader of the source this is.
     pub reader: usize,
     pub due: Instant,
@@ -51,6 +62,7 @@ pub(crate) struct SourceTask {
     pub reader: Box<dyn SourceReader>,
     pub projection: Option<CalcEvaluator>,
     pub row_time: Option<RowTime>,
+    pub dropped: Dropped,
     pub watermarks: SplitWatermarks,
     /// The sources that this one waits for.
     pub member: Option<Member>,
@@ -61,6 +73,40 @@ pub(crate) struct SourceTask {
     /// Held always except while the reader waits for input.
     pub busy: Option<InFlight>,
     pub input: Arc<InputWaker>,
+}
+
+impl RowTime {
+    /// What becomes of a batch in which rows have no time: those that need one are left out, or are an error. The others
+    /// get the lowest one.
+    fn check_nulls(
+        &self,
+        table: &str,
+        batch: ChangelogBatch,
+        rowtimes_ms: &mut Int64Array,
+        dropped: &mut Dropped,
+    ) -> Result<ChangelogBatch> {
+        let times = rowtimes_ms.clone();
+        // Which time the delete of a bare key is about is known where the key is looked up: it may be any.
+        let names_a_time =
+            |row: &usize| times.is_valid(*row) || (self.has_bare_deletes && !batch.kind(*row).is_addition());
+        let kept: Vec<usize> = (0..batch.num_rows()).filter(names_a_time).collect();
+        *rowtimes_ms = kept.iter().map(|&row| if times.is_valid(row) { times.value(row) } else { i64::MIN }).collect();
+        if kept.len() == batch.num_rows() {
+            return Ok(batch);
+        }
+        let error = || {
+            Error::new(
+                &codes::NULL_ROWTIME,
+                &[("table", &table), ("column", &self.column), ("expression", &self.strategy.expression.sql())],
+            )
+        };
+        if !self.drops_nulls {
+            return Err(error());
+        }
+        dropped.rows += (batch.num_rows() - kept.len()) as u64;
+        dropped.sample.get_or_insert_with(error);
+        batch.take(&kept.into_iter().map(|row| row as u32).collect())
+    }
 }
 
 enum Happened {
@@ -97,7 +143,7 @@ impl SourceTask {
                 upkeep.on_event(now);
             }
             self.tell(self.watermarks.active_ms());
-            self.report_silence(now);
+            self.report(now);
             if upkeep.run(&mut self.chain, now).await? {
                 self.publish();
             }
@@ -113,8 +159,7 @@ impl SourceTask {
         }
         let begin = Instant::now();
         let idle = self.watermarks.until_idle().map(|time| begin + time);
-        let report = self.watched.as_ref().map(|watched| watched.due);
-        let deadline = [upkeep.deadline(), idle, report].into_iter().flatten().min();
+        let deadline = [upkeep.deadline(), idle, self.report_due()].into_iter().flatten().min();
         let request = ReadRequest { rows_max: self.shared.rows_max, watermarks: self.watermarks.known() };
         let happened = tokio::select! {
             biased;
@@ -137,8 +182,13 @@ impl SourceTask {
             biased;
             Some(control) = self.control.recv() => Happened::Told(control),
             () = InputWait::new(Box::pin(member.caught_up()), &mut self.busy, &self.input) => Happened::Nothing,
-            () = until(upkeep.deadline()) => Happened::Nothing,
+            () = until([upkeep.deadline(), self.report_due()].into_iter().flatten().min()) => Happened::Nothing,
         }
+    }
+
+    /// When it says next how far its splits are.
+    fn report_due(&self) -> Option<Instant> {
+        self.watched.as_ref().map(|watched| watched.due)
     }
 
     /// Tells the sources that wait for this one where it is.
@@ -148,11 +198,12 @@ impl SourceTask {
         }
     }
 
-    /// Warns of splits that hold windows back.
-    fn report_silence(&mut self, now: Instant) {
+    /// Says how far the splits are if that is due, and warns of what results wait for.
+    fn report(&mut self, now: Instant) {
         let Some(watched) = self.watched.as_mut().filter(|watched| watched.due <= now) else { return };
-        watched.due = now + REPORT_INTERVAL;
-        let warnings = watched.watch.report(watched.reader, self.watermarks.progress(), self.shared.clock.now_ms());
+        watched.due = now + watched.watch.interval();
+        let progress = self.watermarks.progress();
+        let warnings = watched.watch.report(watched.source, watched.reader, progress, self.shared.clock.now_ms());
         warnings.into_iter().for_each(|warning| self.shared.warn(warning));
     }
 
@@ -177,7 +228,7 @@ impl SourceTask {
 
     async fn rows(&mut self, split: &SplitId, batch: ChangelogBatch, pieces: &mut Vec<Piece>) -> Result<()> {
         let sent_ms = self.watermarks.sent_ms();
-        let batch = match &mut self.projection {
+        let mut batch = match &mut self.projection {
             None => batch,
             Some(projection) => projection.apply(&batch, sent_ms, self.shared.clock.now_ms())?,
         };
@@ -187,22 +238,8 @@ impl SourceTask {
             return self.chain.process(0, Event::Data(batch)).await;
         };
         let mut rowtimes_ms = epoch_ms(batch.records().column(row_time.strategy.column))?;
-        let names_a_time =
-            |row: usize| rowtimes_ms.is_valid(row) || (row_time.has_bare_deletes && !batch.kind(row).is_addition());
         if rowtimes_ms.null_count() > 0 {
-            if (0..batch.num_rows()).all(names_a_time) {
-                // Which time such a row is about is known where its key is looked up: it may be any.
-                rowtimes_ms = rowtimes_ms.iter().map(|time| Some(time.unwrap_or(i64::MIN))).collect();
-            } else {
-                return Err(Error::new(
-                    &codes::NULL_ROWTIME,
-                    &[
-                        ("table", &self.table),
-                        ("column", &row_time.column),
-                        ("expression", &row_time.strategy.expression.sql()),
-                    ],
-                ));
-            }
+            batch = row_time.check_nulls(&self.table, batch, &mut rowtimes_ms, &mut self.dropped)?;
         }
         let watermarks_ms = epoch_ms(&row_time.strategy.expression.evaluate(batch.records())?)?;
         let was_idle = self.watermarks.rows(split, &rowtimes_ms, &watermarks_ms, pieces);
@@ -256,6 +293,11 @@ impl SourceTask {
 
     async fn end(&mut self) -> Result<TaskSnapshot> {
         self.tell(None);
+        if let Some(watched) = &self.watched {
+            let over = ReaderProgress { splits: Vec::new(), holds_nothing: true };
+            // What is said now is about the end, and of no use.
+            let _ = watched.watch.report(watched.source, watched.reader, over, self.shared.clock.now_ms());
+        }
         self.chain.process(0, Event::Watermark(WATERMARK_MAX)).await?;
         self.chain.process(0, Event::End).await?;
         let state = self.state()?;
@@ -265,11 +307,15 @@ impl SourceTask {
     }
 
     fn state(&mut self) -> Result<SourceCheckpoint> {
+        self.publish();
         Ok(SourceCheckpoint { splits: self.reader.snapshot()?, watermarks: self.watermarks.known().clone() })
     }
 
     fn publish(&self) {
-        self.chain.head().counters.set_source(self.reader.statistics());
+        let mut statistics = self.reader.statistics();
+        statistics.rejected += self.dropped.rows;
+        statistics.rejected_samples.extend(self.dropped.sample.iter().cloned());
+        self.chain.head().counters.set_source(statistics);
     }
 
     fn publish_all(&self) {

@@ -6,7 +6,7 @@
 //! no operator could tell the difference. A row that the running watermark has passed may be late, so the batch is
 //! cut before it and the watermark sent first, as if every row had come alone.
 
-use crate::silence::SplitProgress;
+use crate::waiting::{ReaderProgress, SplitProgress};
 use arrow::array::{Array, Int64Array};
 use base::connector::SplitId;
 use std::collections::BTreeMap;
@@ -115,13 +115,14 @@ impl SplitWatermarks {
     }
 
     /// How far the splits are.
-    pub(crate) fn progress(&self) -> Vec<SplitProgress> {
+    pub(crate) fn progress(&self) -> ReaderProgress {
         let progress = |(id, split): (&SplitId, &Split)| SplitProgress {
             split: id.clone(),
             watermark_ms: (split.watermark_ms != NONE).then_some(split.watermark_ms),
             batches: split.batches,
+            is_idle: split.idle,
         };
-        self.splits.iter().map(progress).collect()
+        ReaderProgress { splits: self.splits.iter().map(progress).collect(), holds_nothing: self.idle }
     }
 
     /// A split is being read: it holds the watermark back from now on. Returns whether the source was idle.

@@ -4,9 +4,11 @@
 //! without its other half does not compile. Nothing in it is serialised: after a restart the SQL is planned again and the
 //! nodes are compared with the checkpoint by [`Node::operator_id`] and [`Node::digest`].
 
+mod pattern;
 mod relational;
 mod temporal;
 
+pub use pattern::*;
 pub use relational::*;
 pub use temporal::*;
 
@@ -127,6 +129,10 @@ pub enum NodeKind {
     TemporalJoin(TemporalJoin),
     /// A join of the rows of equal windows.
     WindowJoin(WindowJoin),
+    /// A join with the rows that a table has now.
+    LookupJoin(LookupJoin),
+    /// MATCH_RECOGNIZE.
+    MatchRecognize(MatchRecognize),
     /// Writes a table.
     Sink(Sink),
 }
@@ -136,7 +142,8 @@ impl NodeKind {
     pub fn waits_for_watermark(&self) -> bool {
         match self {
             NodeKind::WindowAggregate(aggregate) => !aggregate.window.is_processing_time,
-            NodeKind::WindowJoin(_) | NodeKind::TemporalJoin(_) => true,
+            NodeKind::WindowJoin(_) | NodeKind::WindowRank(_) | NodeKind::TemporalJoin(_) => true,
+            NodeKind::MatchRecognize(pattern) => pattern.rowtime.is_some(),
             NodeKind::IntervalJoin(join) => join.rowtimes.is_some() && join.kind != JoinKind::Inner,
             NodeKind::TemporalSort(sort) => sort.rowtime.is_some(),
             NodeKind::Deduplicate(deduplicate) => deduplicate.rowtime.is_some() && deduplicate.keep == Keep::First,
@@ -170,6 +177,8 @@ impl NodeKind {
             NodeKind::IntervalJoin(_) => "interval join",
             NodeKind::TemporalJoin(_) => "temporal join",
             NodeKind::WindowJoin(_) => "window join",
+            NodeKind::WindowRank(_) => "window rank",
+            NodeKind::MatchRecognize(_) => "match",
             NodeKind::Sink(_) => "sink",
         }
     }
@@ -315,11 +324,14 @@ pub enum WindowProperty {
 
 /// A window table function. Output: the input's columns, then Start, End, Time.
 ///
-/// A row in several windows (HOP, CUMULATE) is given once per window. Late rows pass: only an aggregate drops.
+/// A row in several windows (HOP, CUMULATE) is given once per window. Late rows pass: only an aggregate drops. With SESSION a
+/// row is given when its session is over; then late rows are dropped here.
 #[derive(Debug, Clone)]
 pub struct WindowTable {
     /// The window.
     pub window: Window,
+    /// PARTITION BY of SESSION: columns of the input.
+    pub partition: Vec<usize>,
 }
 
 /// GROUP BY a window and keys. Output: the keys, one column per call, then the properties.

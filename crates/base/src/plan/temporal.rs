@@ -1,7 +1,8 @@
 //! Operators whose results follow from time: joins that watermarks bound.
 
-use super::{JoinKey, JoinKind};
+use super::{JoinKey, JoinKind, SortKey};
 use crate::expression::Expression;
+use crate::lookup::LookupProvider;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,4 +84,63 @@ pub struct WindowJoin {
     pub time_zone: Option<chrono_tz::Tz>,
     /// The windows of both sides, for people.
     pub windows: [String; 2],
+}
+
+/// The best rows of every window. Output: the columns of the input, then the number if it is asked for.
+///
+/// Rows are given when the watermark reaches the end of the window, all of them inserts; then they are dropped. The input gives
+/// inserts only.
+#[derive(Debug, Clone)]
+pub struct WindowRank {
+    /// The column window_start.
+    pub window_start: usize,
+    /// The column window_end.
+    pub window_end: usize,
+    /// The zone in which the windows of a TIMESTAMP_LTZ are cut.
+    pub time_zone: Option<chrono_tz::Tz>,
+    /// The window, for people.
+    pub window: String,
+    /// What else rows are ranked by each on its own: PARTITION BY without the window.
+    pub partition: Vec<usize>,
+    /// ORDER BY.
+    pub order: Vec<SortKey>,
+    /// The first rank that is given, from 1.
+    pub start: u64,
+    /// The last rank that is given.
+    pub end: u64,
+    /// Of rows that are equal in the order the last one counts: the last row of a key by time. With one rank only.
+    pub last_of_equals: bool,
+    /// Whether the number is given.
+    pub with_rank: bool,
+}
+
+/// A join with the rows that a table has now. Output: the columns of the input, then those that were asked for.
+///
+/// Every row of the input is given with its kind, once per row that is found for it; nothing is kept but what the table's cache
+/// options say.
+#[derive(Debug, Clone)]
+pub struct LookupJoin {
+    /// Table name for people.
+    pub table: String,
+    /// The table.
+    pub provider: Arc<dyn LookupProvider>,
+    /// LEFT JOIN: rows for which nothing is found are given padded.
+    pub is_outer: bool,
+    /// The columns of the input whose values are asked for, in the order of the table's keys.
+    pub keys: Vec<usize>,
+    /// The names of the table's keys.
+    pub key_names: Vec<String>,
+    /// What else must be true, over the columns of the output.
+    pub condition: Option<Arc<dyn Expression>>,
+    /// How often keys without a row are asked for again, and how long after.
+    pub retry: Option<LookupRetry>,
+}
+
+/// The LOOKUP hint's `'retry-predicate' = 'lookup_miss'`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LookupRetry {
+    /// How often a key is asked for, the first time not counted.
+    pub attempts: u32,
+    /// How long after the last time.
+    pub delay: Duration,
 }

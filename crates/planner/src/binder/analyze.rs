@@ -4,6 +4,7 @@ use super::coerce::{as_condition, cast_to, coerce_expression, coerce_union, comm
 use super::grouping;
 use super::markers::{WindowPart, as_window_marker};
 use super::set_operations;
+use super::temporal;
 use super::unnest;
 use super::windows::{check_multiple, interval_ms, plain_sql};
 use crate::bridge::{aggregate_udf, external, flink_aggregate, scalar_udf};
@@ -88,7 +89,10 @@ fn node(plan: LogicalPlan, functions: &FunctionContext) -> Result<LogicalPlan> {
             other => Ok(other),
         },
         LogicalPlan::Join(join) if join.join_constraint == JoinConstraint::Using => merge_columns(join, functions),
-        LogicalPlan::Join(join) => unnest::correlate(join),
+        LogicalPlan::Join(join) => match temporal::bind(join)? {
+            Ok(plan) => Ok(plan),
+            Err(join) => unnest::correlate(join),
+        },
         other => Ok(other),
     }
 }

@@ -25,6 +25,7 @@ mod select;
 mod set_operations;
 mod stars;
 mod subqueries;
+mod temporal;
 mod unnest;
 pub mod views;
 pub mod windows;

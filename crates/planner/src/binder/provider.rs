@@ -108,7 +108,7 @@ impl ContextProvider for Provider<'_> {
         if let Some(cast) = CastFunction::from_name(name) {
             return cast.ok().map(|function| scalar_udf(function, &self.binder.functions));
         }
-        window_marker(name).or_else(|| scalar(name, &self.binder.functions))
+        window_marker(name).or_else(|| super::temporal::marker(name)).or_else(|| scalar(name, &self.binder.functions))
     }
 
     fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {

@@ -12,6 +12,7 @@ use super::order;
 use super::over;
 use super::positions::{Places, Positions, locate};
 use super::select;
+use super::temporal;
 use crate::cast::{CAST_PREFIX, TRY_CAST_PREFIX};
 use crate::codes;
 use crate::literal::Literal;
@@ -353,9 +354,7 @@ impl<'a> Rewriter<'a> {
                 }
                 match version {
                     Some(TableVersion::ForSystemTimeAsOf(_)) => {
-                        return Err(Error::unsupported(
-                            "FOR SYSTEM_TIME AS OF: temporal join, lookup join, time travel",
-                        ));
+                        return Err(Error::unsupported("time travel: FOR SYSTEM_TIME AS OF outside JOIN ... ON"));
                     }
                     Some(_) => return Err(Error::unsupported("time travel")),
                     None => {}
@@ -390,7 +389,7 @@ impl VisitorMut for Rewriter<'_> {
         if std::mem::replace(&mut self.inside_query, true) {
             order::drop_needless(query);
         }
-        let result = select::query(self, query);
+        let result = select::query(self, query).and_then(|()| temporal::mark(self, query));
         self.check(result, span)
     }
 

@@ -426,7 +426,7 @@ pub fn columns(fields: &[Field]) -> Vec<Tree> {
 }
 
 /// The column whose values can be told from those of the tree: the column itself, or a cast that loses nothing.
-fn key_column(tree: &Tree) -> Option<usize> {
+pub fn key_column(tree: &Tree) -> Option<usize> {
     use LogicalType::*;
     let lossless = |from: &LogicalType, to: &LogicalType| match (from, to) {
         (from, to) if from == to => true,

@@ -17,21 +17,21 @@ use std::time::Duration;
 pub const STATE_TTL: &str = "STATE_TTL";
 
 /// An equality of the condition: over the columns of each side alone.
-struct Equality {
-    left: Tree,
-    right: Tree,
-    null_safe: bool,
+pub struct Equality {
+    pub left: Tree,
+    pub right: Tree,
+    pub null_safe: bool,
 }
 
 /// A condition taken apart; trees over the columns of both sides, except for keys and what is pushed.
 #[derive(Default)]
-struct Parts {
-    keys: Vec<Equality>,
+pub struct Parts {
+    pub keys: Vec<Equality>,
     /// Only about the left side.
-    left: Vec<Tree>,
+    pub left: Vec<Tree>,
     /// Only about the right side, over its own columns.
-    right: Vec<Tree>,
-    rest: Vec<Tree>,
+    pub right: Vec<Tree>,
+    pub rest: Vec<Tree>,
 }
 
 /// What bounds a join.
@@ -148,7 +148,7 @@ impl Builder<'_> {
         Ok(parts.into_iter().filter(|tree| !super::query::is_true(tree)).collect())
     }
 
-    fn join_relations(
+    pub fn join_relations(
         &mut self,
         kind: JoinKind,
         left: Relation,
@@ -366,7 +366,7 @@ fn kind(join_type: JoinType) -> Result<(JoinKind, bool)> {
     })
 }
 
-fn shift(tree: &Tree, place: impl Fn(usize) -> usize) -> Tree {
+pub fn shift(tree: &Tree, place: impl Fn(usize) -> usize) -> Tree {
     tree.replace(&mut |leaf| match leaf {
         Tree::Column { index, sql_type } => Some(Tree::Column { index: place(*index), sql_type: sql_type.clone() }),
         _ => None,
@@ -379,7 +379,7 @@ fn operator(name: &str, arguments: Vec<Tree>) -> Result<Tree> {
     Ok(Tree::Call { function, arguments, sql_type: LogicalType::Boolean.nullable().with_nullable(nullable) })
 }
 
-fn equality(left: Tree, right: Tree, null_safe: bool) -> Result<Tree> {
+pub fn equality(left: Tree, right: Tree, null_safe: bool) -> Result<Tree> {
     match null_safe {
         true => Ok(Tree::Not(Box::new(operator("IS DISTINCT FROM", vec![left, right])?))),
         false => operator("=", vec![left, right]),
@@ -435,7 +435,7 @@ fn as_key(tree: &Tree, width: usize) -> Option<Equality> {
     Some(Equality { left, right: shift(&right, |column| column - width), null_safe })
 }
 
-fn take_apart(condition: Vec<Tree>, width: usize) -> Parts {
+pub fn take_apart(condition: Vec<Tree>, width: usize) -> Parts {
     let mut parts = Parts::default();
     for tree in condition {
         if let Some(key) = as_key(&tree, width) {
@@ -456,7 +456,7 @@ fn take_apart(condition: Vec<Tree>, width: usize) -> Parts {
 }
 
 /// Leaves to the sides what may be asked below the join; the rest stays in its condition.
-fn push_down(kind: JoinKind, parts: &mut Parts, width: usize) {
+pub fn push_down(kind: JoinKind, parts: &mut Parts, width: usize) {
     let (left_goes, right_goes) = match kind {
         JoinKind::Inner | JoinKind::Semi => (true, true),
         JoinKind::Left | JoinKind::Anti => (false, true),
@@ -505,8 +505,14 @@ pub fn upsert_keys(join: &Join, left: &Output, right: &Output) -> Vec<Vec<usize>
     if join.left.rows == JoinRows::One && !matches!(join.kind, JoinKind::Left | JoinKind::Full) {
         keys.extend(right_keys.iter().cloned());
     }
+    // Of a full join a padded left row and a padded right one look alike in these columns if all of them can be NULL.
+    let is_certain = |column: &usize| {
+        let (output, column) = if *column < width { (left, *column) } else { (right, *column - width) };
+        !output.row.fields()[column].sql_type.nullable
+    };
     for left in &left_keys {
-        keys.extend(right_keys.iter().map(|right| left.iter().chain(right).copied().collect()));
+        let pairs = right_keys.iter().map(|right| left.iter().chain(right).copied().collect());
+        keys.extend(pairs.filter(|key: &Vec<usize>| join.kind != JoinKind::Full || key.iter().any(is_certain)));
     }
     keys.sort_by_key(Vec::len);
     keys.dedup();
@@ -538,8 +544,17 @@ fn side_names(plan: &LogicalPlan, names: &mut Vec<String>) {
     }
 }
 
+fn is_null(tree: &Tree) -> bool {
+    matches!(tree, Tree::Literal { value, .. } if value.null_count() == value.len())
+}
+
 /// `a NOT IN (SELECT b)`, the first condition: a NULL on either side could be equal to anything, so it keeps the row out.
-fn null_aware(condition: &mut [Tree]) {
+fn null_aware(condition: &mut Vec<Tree>) {
+    if condition.first().is_some_and(is_null) {
+        // Of a constant NULL nothing else is left: every row is a partner.
+        condition.remove(0);
+        return;
+    }
     let Some(first) = condition.first_mut() else { return };
     let Some((left, right, false)) = operands(first) else { return };
     let is_null = |tree: &Tree| Tree::Is { input: Box::new(tree.clone()), test: Test::Null };

@@ -80,6 +80,10 @@ fn keys_of_the_output_are_those_that_survive_the_exchange() {
     assert_eq!(keys("SELECT * FROM pl JOIN pr ON pl.id = pr.id"), [vec![0], vec![3], vec![0, 3]]);
     assert_eq!(keys("SELECT * FROM pl LEFT JOIN pr ON pl.id = pr.id"), [vec![0], vec![0, 3]]);
     assert_eq!(keys("SELECT * FROM pl FULL JOIN pr ON pl.id = pr.id"), [vec![0, 3]]);
+    let counts = "(SELECT k, COUNT(*) FROM pl GROUP BY k)";
+    let nullable = format!("SELECT * FROM {counts} AS a FULL JOIN {counts} AS b ON a.k = b.k");
+    assert_eq!(keys(&nullable), Vec::<Vec<usize>>::new(), "two rows with NULL on both sides");
+    assert_eq!(keys(&nullable.replace("FULL", "LEFT")), [vec![0], vec![0, 2]]);
     assert_eq!(keys("SELECT * FROM pl JOIN pr ON pl.k = pr.id"), Vec::<Vec<usize>>::new());
     assert_eq!(keys("SELECT * FROM pl WHERE EXISTS (SELECT 1 FROM pr WHERE pr.id = pl.id)"), [vec![0]]);
     assert_eq!(keys("SELECT * FROM pl CROSS JOIN pr"), [vec![0, 3]]);

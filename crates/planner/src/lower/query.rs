@@ -5,6 +5,7 @@ use super::unsupported;
 use crate::expression::{self, Compiler, Tree, from_datafusion};
 use crate::nodes::expand::as_expand;
 use crate::nodes::replicate::as_replicate;
+use crate::nodes::temporal::as_temporal_join;
 use crate::nodes::unnest::as_unnest;
 use crate::nodes::{WindowTableNode, as_window_table};
 use arrow::array::{ArrayRef, RecordBatch, new_empty_array};
@@ -78,6 +79,9 @@ impl Builder<'_> {
         }
         if let Some(unnest) = as_unnest(node) {
             return self.unnest(unnest);
+        }
+        if let Some(join) = as_temporal_join(node) {
+            return self.temporal_join(join);
         }
         match as_replicate(node) {
             Some(replicate) => self.replicate(replicate),

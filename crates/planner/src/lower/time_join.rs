@@ -1,8 +1,8 @@
 //! Joins in time: which joins an interval or equal windows bound, and the nodes of such joins.
 
 use super::builder::{Builder, Draft, Identity, Relation, column_identity, short_hash};
-use super::codes;
 use super::join::{self, JoinForm};
+use super::join_codes as codes;
 use crate::expression::{self, Compiled, Tree};
 use crate::operators::join as joined;
 use arrow::array::{ArrayRef, Int64Array};

@@ -8,6 +8,7 @@ mod calc;
 mod deduplicate;
 mod expand;
 pub mod join;
+mod match_recognize;
 mod normalize;
 mod over_aggregate;
 mod rank;
@@ -123,6 +124,7 @@ pub fn rules(kind: &NodeKind) -> &dyn OperatorRules {
         NodeKind::IntervalJoin(join) => join,
         NodeKind::TemporalJoin(join) => join,
         NodeKind::WindowJoin(join) => join,
+        NodeKind::MatchRecognize(pattern) => pattern,
         NodeKind::Sink(sink) => sink,
     }
 }

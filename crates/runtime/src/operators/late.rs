@@ -14,10 +14,13 @@ pub(super) struct LateRows {
 impl LateRows {
     /// A row whose column `name` has a time that is behind `watermark_ms`.
     pub fn add(&mut self, name: &str, time_ms: i64, watermark_ms: i64) {
+        self.add_with(|| format!("{name} {} is behind watermark {}", readable(time_ms), readable(watermark_ms)));
+    }
+
+    /// A row that is late for the reason that `text` tells.
+    pub fn add_with(&mut self, text: impl FnOnce() -> String) {
         self.count += 1;
-        self.sample.get_or_insert_with(|| {
-            format!("{name} {} is behind watermark {}", readable(time_ms), readable(watermark_ms))
-        });
+        self.sample.get_or_insert_with(text);
     }
 
     /// Puts the counts where they are reported.

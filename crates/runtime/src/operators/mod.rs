@@ -19,10 +19,14 @@ pub mod join;
 mod kept_rows;
 mod late;
 pub mod local_aggregate;
+pub mod match_recognize;
 mod output;
 pub mod over_aggregate;
 pub mod rank;
 pub mod replicate;
+pub mod session_aggregate;
+pub mod session_table;
+mod sessions;
 pub mod temporal_join;
 pub mod temporal_sort;
 mod touched;
@@ -31,7 +35,9 @@ pub mod upsert_materialize;
 mod window;
 pub mod window_aggregate;
 pub mod window_join;
+pub mod window_rank;
 pub mod window_table;
+mod window_time;
 
 use crate::operator::Operator;
 use base::config::JobConfig;
@@ -42,7 +48,7 @@ use base::{Error, Result};
 /// The operator of a plan node. Scans, values, sinks and unions are driven by the runtime itself.
 ///
 /// # Errors
-/// What this version cannot run, for example session windows.
+/// What an operator cannot be made of, for example keys of a type that cannot be a key.
 pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobConfig) -> Result<Box<dyn Operator>> {
     if let &[left, right] = inputs {
         let output = &node.output;
@@ -71,9 +77,14 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         NodeKind::GroupAggregate(aggregate) => {
             Box::new(group_aggregate::GroupAggregateOperator::new(aggregate, input, &node.output, instance)?)
         }
-        NodeKind::WindowTable(table) => Box::new(window_table::WindowTableOperator::new(table, input, &node.output)?),
+        NodeKind::WindowTable(table) => {
+            window_table::create(table, input, &node.output, instance, config.drops_null_rowtime)?
+        }
+        NodeKind::WindowRank(rank) => {
+            Box::new(window_rank::WindowRankOperator::new(rank, input, &node.output, instance)?)
+        }
         NodeKind::WindowAggregate(aggregate) => {
-            Box::new(window_aggregate::WindowAggregateOperator::new(aggregate, input, &node.output, instance)?)
+            window_aggregate::create(aggregate, input, &node.output, instance, config.drops_null_rowtime)?
         }
         NodeKind::ChangelogNormalize(normalize) => {
             Box::new(changelog_normalize::ChangelogNormalizeOperator::new(normalize, input, &node.output, instance)?)
@@ -92,6 +103,9 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         }
         NodeKind::LocalAggregate(local) => {
             Box::new(local_aggregate::LocalAggregateOperator::new(local, input, &node.output)?)
+        }
+        NodeKind::MatchRecognize(pattern) => {
+            Box::new(match_recognize::MatchRecognizeOperator::new(pattern, input, &node.output, instance)?)
         }
         NodeKind::Scan(_)
         | NodeKind::Values(_)

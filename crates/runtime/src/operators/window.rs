@@ -35,16 +35,16 @@ pub(super) struct WindowAssigner {
 }
 
 impl WindowAssigner {
-    /// An assigner for `window`.
+    /// An assigner for `window`. It assigns no row to a session: what is a session depends on the rows before.
     ///
     /// # Errors
-    /// Session windows, which this version does not have.
+    /// Sizes that are no sizes: a bug of the planner.
     pub fn new(window: &Window) -> Result<WindowAssigner> {
         let positive = match window.kind {
             WindowKind::Tumble { size_ms } => size_ms > 0,
             WindowKind::Hop { slide_ms, size_ms } => slide_ms > 0 && size_ms > 0,
             WindowKind::Cumulate { step_ms, size_ms } => step_ms > 0 && size_ms > 0 && size_ms % step_ms == 0,
-            WindowKind::Session { .. } => return Err(Error::unsupported("SESSION windows")),
+            WindowKind::Session { gap_ms } => gap_ms > 0,
         };
         if !positive {
             return Err(Error::internal(format!("window {:?}", window.kind)));
@@ -92,7 +92,6 @@ impl WindowAssigner {
                     let first = time.saturating_sub(start) / step_ms + 1;
                     (first..=size_ms / step_ms).for_each(|steps| add(start.saturating_add(steps * step_ms)));
                 }
-                // Refused when the assigner is made.
                 WindowKind::Session { .. } => {}
             }
         }
@@ -103,7 +102,7 @@ impl WindowAssigner {
     }
 
     /// The reading of the window's clock at `time`.
-    fn local(&mut self, time: i64) -> i64 {
+    pub fn local(&mut self, time: i64) -> i64 {
         let Some(zone) = self.window.time_zone else { return time };
         if time < self.span.start || time >= self.span.end {
             let start = time.saturating_sub(time.rem_euclid(HOUR_MS));
@@ -136,8 +135,13 @@ impl WindowAssigner {
         fires_at(self.window.time_zone, end)
     }
 
+    /// Why a row is late, for people.
+    pub fn late_text(&self, column: &str, time: i64, watermark_ms: i64) -> String {
+        format!("{column} {} is behind watermark {}", self.readable(time), self.readable(watermark_ms))
+    }
+
     /// A time or watermark for people.
-    pub fn readable(&self, time: i64) -> String {
+    fn readable(&self, time: i64) -> String {
         readable_time(time, self.window.time_zone.map_or(0, |zone| zone_offset_ms(zone, time)))
     }
 }
@@ -161,6 +165,34 @@ pub(super) fn fires_at(time_zone: Option<base::time::Tz>, end: i64) -> i64 {
         }
         low.saturating_sub(1)
     })
+}
+
+/// Tells which windows are over at a moment.
+#[derive(Debug)]
+pub(super) struct WindowFrontier {
+    until_ms: Option<i64>,
+    /// Later windows fire later: two bounds save asking for every row when its window fires.
+    over_max: i64,
+    open_min: i64,
+}
+
+impl WindowFrontier {
+    /// The frontier when time has come to `until_ms`; before there is a watermark, no window is over.
+    pub fn new(until_ms: Option<i64>) -> WindowFrontier {
+        WindowFrontier { until_ms, over_max: i64::MIN, open_min: i64::MAX }
+    }
+
+    /// Whether the window that ends at `end` is over.
+    pub fn is_over(&mut self, assigner: &WindowAssigner, end: i64) -> bool {
+        let Some(until_ms) = self.until_ms else { return false };
+        if end > self.over_max && end < self.open_min {
+            match assigner.fires_at(end) <= until_ms {
+                true => self.over_max = end,
+                false => self.open_min = end,
+            }
+        }
+        end <= self.over_max
+    }
 }
 
 /// A time or watermark for people, shifted by the offset of their zone.

@@ -2,7 +2,7 @@
 
 use super::codes;
 use crate::operator::OperatorContext;
-use arrow::array::{Array, RecordBatch, UInt32Array};
+use arrow::array::{Array, UInt32Array};
 use arrow::buffer::ScalarBuffer;
 use base::plan::Window;
 use base::time::epoch_ms;
@@ -94,17 +94,4 @@ impl WindowTime {
         self.now_ms = self.now_ms.max(Some(time_ms));
         self.now_ms
     }
-}
-
-/// The times of a batch in milliseconds.
-///
-/// # Errors
-/// NULL, with the column's name.
-pub(super) fn row_times(batch: &RecordBatch, column: usize) -> Result<arrow::array::Int64Array> {
-    let times = epoch_ms(batch.column(column))?;
-    if times.null_count() > 0 {
-        let schema = batch.schema();
-        return Err(Error::new(&codes::ROWTIME_NULL, &[("column", schema.field(column).name())]));
-    }
-    Ok(times)
 }

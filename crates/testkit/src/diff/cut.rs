@@ -183,7 +183,11 @@ impl Cutter<'_> {
                         with_group(form, |group| group.sets = None);
                     });
                 }
-                let keys = if group.sets.is_some() { 0 } else { group.keys.len() };
+                // Something is grouped by, or something is computed.
+                let keys = match group.sets.is_some() || group.keys.len() + group.aggregates.len() < 2 {
+                    true => 0,
+                    false => group.keys.len(),
+                };
                 for key in 0..keys {
                     push(&|form| {
                         drop_slot(form, key, &slots);
@@ -191,7 +195,7 @@ impl Cutter<'_> {
                     });
                 }
                 for index in 0..group.aggregates.len() {
-                    if slots.len() > 1 {
+                    if group.keys.len() + group.aggregates.len() > 1 {
                         push(&|form| {
                             drop_slot(form, group.keys.len() + index, &slots);
                             with_group(form, |group| drop(group.aggregates.remove(index)));

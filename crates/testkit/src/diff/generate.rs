@@ -94,11 +94,15 @@ impl Generator<'_> {
         select.items = self.items(&select.body, &slots, depth);
         select.distinct = self.random.once_in(10);
         if self.random.once_in(14) {
-            let order = self.total_order(select.items.len());
-            let offset = if self.random.once_in(4) { 1 } else { 0 };
-            select.limit = Some(Limit { order, offset, limit: 1 + self.random.below(4) });
+            select.limit = Some(self.limit(select.items.len()));
         }
         select
+    }
+
+    fn limit(&mut self, width: usize) -> Limit {
+        let order = self.total_order(width);
+        let offset = if self.random.once_in(4) { 1 } else { 0 };
+        Limit { order, offset, limit: 1 + self.random.below(4) }
     }
 
     fn items(&mut self, body: &Body, slots: &[Type], depth: usize) -> Vec<Expr> {
@@ -176,11 +180,10 @@ impl Generator<'_> {
         let Some(correlation) = self.correlation(&given, &columns) else { return from };
         let mut select = Select::plain(From::Relation(input), Vec::new());
         select.filter = Some(correlation);
+        select.items = given.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).take(3).collect();
         if self.random.once_in(3) {
-            select.body = Body::Top(self.top(&given));
+            select.limit = Some(self.limit(select.items.len()));
         }
-        let slots = select.slots(self.names);
-        select.items = slots.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).take(3).collect();
         From::Lateral(Box::new(from), Query::Select(Box::new(select)), self.random.once_in(3))
     }
 

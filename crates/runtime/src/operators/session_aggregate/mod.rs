@@ -193,7 +193,10 @@ impl Operator for SessionAggregateOperator {
 
     fn snapshot(&mut self) -> Result<OperatorSnapshot> {
         let groups = &self.groups;
-        self.windows.snapshot(|slots| groups.state(slots))
+        self.windows.snapshot(|slots| {
+            let state = groups.state(&slots)?;
+            Ok((slots, state))
+        })
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -121,10 +121,8 @@ impl SessionWindows {
             return Ok(());
         }
         let keys: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.records().column(key).clone()).collect();
-        self.table.lookup_or_insert(
-            KeyBatch { columns: &keys, namespaces: None, rows: batch.num_rows() },
-            &mut self.slots,
-        )?;
+        self.table
+            .lookup_or_insert(KeyBatch { columns: &keys, namespaces: None, rows: batch.num_rows() }, &mut self.slots)?;
         self.list.resize_keys(self.table.slots_len());
         let key_slots = std::mem::take(&mut self.slots);
         let mut frontier = WindowFrontier::new(self.time.now_ms());
@@ -257,17 +255,18 @@ impl SessionWindows {
         self.table.remove(&keys)
     }
 
-    /// The sessions as a table with these columns of contents; the contents are asked for by slots.
+    /// The sessions as a table with these columns of contents. The contents are asked for by slots; they give one or more rows
+    /// per slot, and the slot of each.
     pub fn snapshot(
         &self,
-        contents: impl FnOnce(&[u32]) -> Result<Vec<(FieldRef, ArrayRef)>>,
+        contents: impl FnOnce(Vec<u32>) -> Result<(Vec<u32>, Vec<(FieldRef, ArrayRef)>)>,
     ) -> Result<OperatorSnapshot> {
-        let slots = self.list.slots();
+        let (slots, held) = contents(self.list.slots())?;
         let (starts, ends) = self.spans(&slots);
         let [start, end] = span_fields();
         let mut columns: Vec<(FieldRef, ArrayRef)> =
             vec![(start, Arc::new(Int64Array::from(starts))), (end, Arc::new(Int64Array::from(ends)))];
-        columns.extend(contents(&slots)?);
+        columns.extend(held);
         let table = self.table.snapshot_rows(TABLE, &self.key_slots(&slots), columns)?;
         let values = self.time.now_ms().map(|now_ms| (NOW.to_string(), now_ms));
         Ok(OperatorSnapshot { tables: vec![table], values: values.into_iter().collect() })
@@ -290,12 +289,16 @@ impl SessionWindows {
         let mut slots = Vec::with_capacity(restored.slots.len());
         for (row, &key) in restored.slots.iter().enumerate() {
             let (start, end) = (starts.value(row), ends.value(row));
-            let Place::Behind(behind) = self.list.place(key, start, end) else {
-                return Err(Error::internal("a snapshot with sessions that touch"));
-            };
-            let slot = self.list.begin(key, behind, start, end);
-            self.timers.push(Reverse((end, slot)));
-            slots.push(slot);
+            slots.push(match self.list.place(key, start, end) {
+                // Another row of its contents.
+                Place::In(slot) if self.list.start(slot) == start => slot,
+                Place::In(_) => return Err(Error::internal("a snapshot with sessions that touch")),
+                Place::Behind(behind) => {
+                    let slot = self.list.begin(key, behind, start, end);
+                    self.timers.push(Reverse((end, slot)));
+                    slot
+                }
+            });
         }
         Ok((slots, restored.values[2..].to_vec()))
     }

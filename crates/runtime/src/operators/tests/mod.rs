@@ -14,6 +14,7 @@ mod over_aggregate;
 mod random;
 mod rank;
 mod replicate;
+mod session_aggregate;
 mod stand_ins;
 mod temporal_sort;
 mod unnest;

@@ -124,3 +124,57 @@ fn normalised_rows() {
         check(&normalized, &lines.join("\n"), &expected, seed);
     }
 }
+
+/// Sessions against a computation that sorts: any arrival order and batching gives the same sessions.
+#[test]
+fn sessions() {
+    use base::plan::WindowProperty;
+    let kind = WindowKind::Session { gap_ms: 3_000 };
+    let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
+    let node = WindowAggregate {
+        window,
+        keys: vec![0],
+        calls: vec![call("SUM", Some(1))],
+        properties: vec![WindowProperty::Start, WindowProperty::End],
+        emit: WindowEmit::default(),
+    };
+    let input = stream("k:int v:int ts:rowtime", ChangelogMode::APPEND);
+    let output = stream("k:int s:int ws:time we:time", ChangelogMode::APPEND);
+    let sessions = case(NodeKind::WindowAggregate(node), input, output, &[0]);
+    for seed in 0..200 {
+        let mut numbers = Numbers(seed);
+        let mut rows: Vec<(u64, u64, u64)> = Vec::new();
+        let mut lines = Vec::new();
+        // A watermark that no row is behind, nor next to: that would touch a session which has fired.
+        let (mut base, mut watermark) = (0, 0);
+        for _ in 0..40 {
+            let row = (numbers.below(3), numbers.below(100), base + numbers.below(20));
+            lines.push(format!("+I {} {} 00:00:{:02}", row.0, row.1, row.2));
+            rows.push(row);
+            if numbers.below(4) == 0 {
+                base = (base + numbers.below(8)).min(39);
+                if base > watermark {
+                    watermark = base;
+                    lines.push(format!("wm 00:00:{:02}", base - 1));
+                }
+            }
+        }
+        lines.push("wm max".into());
+        rows.sort_by_key(|&(key, _, time)| (key, time));
+        let mut expected: Vec<(u64, u64, u64, u64)> = Vec::new();
+        for (key, value, time) in rows {
+            match expected.last_mut() {
+                Some((last, sum, _, end)) if *last == key && time <= *end => {
+                    *sum += value;
+                    *end = (*end).max(time + 3);
+                }
+                _ => expected.push((key, value, time, time + 3)),
+            }
+        }
+        let clock = |seconds: u64| format!("00:{:02}:{:02}", seconds / 60, seconds % 60);
+        let line = |(key, sum, start, end)| format!("1 x {key} {sum} {} {}", clock(start), clock(end));
+        let mut expected: Vec<String> = expected.into_iter().map(line).collect();
+        expected.sort();
+        check(&sessions, &lines.join("\n"), &expected, seed);
+    }
+}

@@ -4,8 +4,7 @@ use super::harness::{Case, batch_of_lines, case, run_bounded, stream};
 use super::stand_ins::call;
 use crate::operator::OperatorContext;
 use base::ChangelogMode;
-use base::connector::Instance;
-use base::plan::{NodeKind, Window, WindowAggregate, WindowKind, WindowProperty};
+use base::plan::{NodeKind, Window, WindowAggregate, WindowEmit, WindowKind, WindowProperty};
 
 fn aggregate(kind: WindowKind, input: ChangelogMode) -> Case {
     let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
@@ -14,6 +13,7 @@ fn aggregate(kind: WindowKind, input: ChangelogMode) -> Case {
         keys: vec![0],
         calls: vec![call("SUM", Some(1)), call("COUNT", None)],
         properties: vec![WindowProperty::Start, WindowProperty::End],
+        emit: WindowEmit::default(),
     };
     let output = stream("item:int gmv:int c:int ws:time we:time", ChangelogMode::APPEND);
     let input = stream("item:int price:int order_time:rowtime", input);
@@ -130,7 +130,7 @@ fn groups_fire_in_bounded_batches() {
 fn a_global_window_has_one_row() {
     let window = Window { kind: TUMBLE, offset_ms: 0, time_column: 1, time_zone: None, is_processing_time: false };
     let calls = vec![call("COUNT", None)];
-    let node = WindowAggregate { window, keys: vec![], calls, properties: vec![] };
+    let node = WindowAggregate { window, keys: vec![], calls, properties: vec![], emit: WindowEmit::default() };
     let output = stream("c:int", ChangelogMode::APPEND);
     let global = case(NodeKind::WindowAggregate(node), stream("v:int ts:rowtime", ChangelogMode::APPEND), output, &[]);
     let global = Case { exact: true, ..global };
@@ -143,7 +143,13 @@ fn days_of_a_time_zone() {
     let kind = WindowKind::Tumble { size_ms: 86_400_000 };
     let window = Window { kind, offset_ms: 0, time_column: 1, time_zone: Some(zone), is_processing_time: false };
     let properties = vec![WindowProperty::Start, WindowProperty::Time];
-    let node = WindowAggregate { window, keys: vec![], calls: vec![call("SUM", Some(0))], properties };
+    let node = WindowAggregate {
+        window,
+        keys: vec![],
+        calls: vec![call("SUM", Some(0))],
+        properties,
+        emit: WindowEmit::default(),
+    };
     let output = stream("s:int ws:time rt:instant", ChangelogMode::APPEND);
     let days = case(NodeKind::WindowAggregate(node), stream("v:int ts:instant", ChangelogMode::APPEND), output, &[]);
     let days = Case { exact: true, ..days };
@@ -161,10 +167,7 @@ fn days_of_a_time_zone() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
-    let sessions = aggregate(WindowKind::Session { gap_ms: 1 }, ChangelogMode::APPEND);
-    let refused = sessions.try_operator(Instance { index: 0, parallelism: 1 }).err().expect("refused");
-    assert_eq!(refused.code(), "HW-I002");
+fn a_row_without_a_time_fails_the_job() {
     let windows = aggregate(TUMBLE, ChangelogMode::APPEND);
     let context = OperatorContext { watermark_ms: None, processing_time_ms: 0, rows_max: 10 };
     let batch = batch_of_lines(&windows.input.row, "+I 1 1 null");

@@ -8,7 +8,10 @@ fn table(kind: WindowKind) -> Case {
     let window = Window { kind, offset_ms: 0, time_column: 1, time_zone: None, is_processing_time: false };
     let input = stream("v:int ts:rowtime", ChangelogMode::ALL);
     let output = stream("v:int ts:rowtime window_start:time window_end:time window_time:rowtime", ChangelogMode::ALL);
-    Case { exact: true, ..case(NodeKind::WindowTable(WindowTable { window }), input, output, &[]) }
+    Case {
+        exact: true,
+        ..case(NodeKind::WindowTable(WindowTable { window, partition: Vec::new() }), input, output, &[])
+    }
 }
 
 #[test]

@@ -1,17 +1,24 @@
-//! GROUP BY a window: one final result per window and group.
+//! GROUP BY a window: one final result per window and group, or results that are corrected.
+
+mod emission;
 
 use super::aggregates::{Aggregates, SlotRows};
+use super::late::LateRows;
 use super::output::record_batch;
-use super::window::{Assigned, WindowAssigner, row_times};
+use super::session_aggregate::SessionAggregateOperator;
+use super::window::{Assigned, WindowAssigner, WindowFrontier};
 use super::window_table::WindowColumns;
+use super::window_time::WindowTime;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef};
 use base::connector::Instance;
+use base::event::WATERMARK_MAX;
 use base::key::groups_of_instance;
-use base::plan::{Output, WindowAggregate, WindowProperty};
+use base::plan::{Output, WindowAggregate, WindowKind, WindowProperty};
 use base::{ChangelogBatch, Result};
+use emission::Emission;
 use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, Timers};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,22 +31,44 @@ const WATERMARK: &str = "watermark_ms";
 /// The most (row, window) pairs that are worked on at once.
 const ASSIGNED_MAX: usize = 65_536;
 
+/// The operator of one instance.
+///
+/// # Errors
+/// Keys of a type that cannot be a key.
+pub fn create(
+    node: &WindowAggregate,
+    input: &Output,
+    output: &Output,
+    instance: Instance,
+    drops_null: bool,
+) -> Result<Box<dyn Operator>> {
+    Ok(match node.window.kind {
+        WindowKind::Session { .. } => {
+            Box::new(SessionAggregateOperator::new(node, input, output, instance, drops_null)?)
+        }
+        _ => Box::new(WindowAggregateOperator::new(node, input, output, instance, drops_null)?),
+    })
+}
+
 /// Aggregates by window and key.
 ///
 /// * input: any kinds
-/// * output: `+I` only. A window [s, e) fires when the watermark reaches e - 1 ms, in the order of window ends, then
-///   of the groups' first rows; a group whose rows were all retracted gives nothing
-/// * state: per window and group the accumulators and, if the input can retract, the number of rows; the watermark
-/// * dropped: when the window has fired
-/// * late rows: a row whose window has fired is dropped and counted. A row in several windows (HOP, CUMULATE) still
-///   goes into those that have not fired; it is counted as late once if any of its windows has
-/// * NULL in the time column fails the job
+/// * output: a window [s, e) fires when the watermark (for PROCTIME() the clock) reaches e - 1 ms, in the order of window
+///   ends, then of the groups' first rows; a group whose rows were all retracted gives nothing. These are `+I` only, unless
+///   windows fire early or take late rows: then a result that is there already is corrected by `-U`/`+U` or taken back by
+///   `-D`, and one that is the same gives nothing. A batch gives at most one change per group and window
+/// * state: per window and group the accumulators and, if the input can retract, the number of rows; if results are
+///   corrected, the last one; the watermark
+/// * dropped: when the window has fired, or when no late row is taken any more. What the clock has not given out by then
+///   is given first
+/// * late rows: a row whose window takes no rows any more is dropped and counted. A row in several windows (HOP, CUMULATE)
+///   still goes into those that do; it is counted as late once if any of its windows does not
+/// * NULL in the time column fails the job, or the row is dropped and counted
 #[derive(Debug)]
 pub struct WindowAggregateOperator {
     assigner: WindowAssigner,
     columns_are_instants: bool,
-    time_column: usize,
-    time_name: String,
+    time: WindowTime,
     keys: Vec<usize>,
     properties: Vec<WindowProperty>,
     schema: SchemaRef,
@@ -50,15 +79,14 @@ pub struct WindowAggregateOperator {
     /// Rows per slot; only if the input can retract.
     counts: Option<Vec<i64>>,
     timers: Timers,
-    /// The last watermark, also that of the run before.
-    watermark_ms: Option<i64>,
+    /// Only if windows give more than one result.
+    emission: Option<Emission>,
 
     /// Windows that fire now.
     firing: Option<Firing>,
     slots: Slots,
     assigned: Assigned,
-    late_rows: u64,
-    late_sample: Option<String>,
+    late: LateRows,
 }
 
 /// What is left to be given out for a watermark.
@@ -68,21 +96,30 @@ struct Firing {
     /// Slots of the window that is being given out, and how many of them have been.
     slots: Vec<u32>,
     given: usize,
+    /// Whether all windows have fired, and those that close are left.
+    is_closing: bool,
 }
 
 impl WindowAggregateOperator {
     /// The operator of one instance.
     ///
     /// # Errors
-    /// Session windows.
-    pub fn new(node: &WindowAggregate, input: &Output, output: &Output, instance: Instance) -> Result<Self> {
+    /// Keys of a type that cannot be a key.
+    pub fn new(
+        node: &WindowAggregate,
+        input: &Output,
+        output: &Output,
+        instance: Instance,
+        drops_null: bool,
+    ) -> Result<Self> {
+        let (keys, calls) = (node.keys.len(), node.calls.len());
+        let emission = node.emit.makes_updates().then(|| Emission::new(&node.emit, output, keys, calls)).transpose()?;
         let fields: Vec<FieldRef> = node.keys.iter().map(|&key| input.row.arrow().fields()[key].clone()).collect();
         let spec = KeyTableSpec { name: TABLE, namespace: Some("window_end"), fields, ttl_ms: None };
         Ok(WindowAggregateOperator {
             assigner: WindowAssigner::new(&node.window)?,
             columns_are_instants: node.window.time_zone.is_some(),
-            time_column: node.window.time_column,
-            time_name: input.row.fields()[node.window.time_column].name.clone(),
+            time: WindowTime::new(&node.window, input.row.arrow(), drops_null),
             keys: node.keys.clone(),
             properties: node.properties.clone(),
             schema: output.row.arrow().clone(),
@@ -91,12 +128,11 @@ impl WindowAggregateOperator {
             aggregates: Aggregates::new(&node.calls, &input.row)?,
             counts: (!input.changelog.is_append_only()).then(Vec::new),
             timers: Timers::default(),
-            watermark_ms: None,
+            emission,
             firing: None,
             slots: Slots::default(),
             assigned: Assigned::default(),
-            late_rows: 0,
-            late_sample: None,
+            late: LateRows::default(),
         })
     }
 
@@ -106,34 +142,35 @@ impl WindowAggregateOperator {
         if let Some(counts) = &mut self.counts {
             counts.resize(slots, 0);
         }
+        if let Some(emission) = &mut self.emission {
+            emission.resize(slots);
+        }
     }
 
-    /// Takes the windows that have fired out of the assignment.
-    fn drop_late(&mut self, times: &[i64], watermark_ms: i64) {
+    /// The time that a window must have fired by to take no row any more.
+    fn closed_until(&self) -> Option<i64> {
+        let lateness_ms = self.emission.as_ref().map_or(0, |emission| emission.lateness_ms);
+        // At the end of the input there is no later.
+        self.time
+            .now_ms()
+            .map(|now_ms| if now_ms == WATERMARK_MAX { now_ms } else { now_ms.saturating_sub(lateness_ms) })
+    }
+
+    /// Takes the windows that take no rows any more out of the assignment.
+    fn drop_late(&mut self, times: &[i64]) {
+        let mut frontier = WindowFrontier::new(self.closed_until());
         let assigned = &mut self.assigned;
-        // Later windows fire later: two bounds save asking for every row when its window fires.
-        let (mut late_max, mut open_min) = (i64::MIN, i64::MAX);
         let mut kept = 0;
         let mut last_late = None;
         for index in 0..assigned.ends.len() {
             let (row, end) = (assigned.rows[index], assigned.ends[index]);
-            if end > late_max && end < open_min {
-                match self.assigner.fires_at(end) <= watermark_ms {
-                    true => late_max = end,
-                    false => open_min = end,
-                }
-            }
-            let is_late = end <= late_max;
-            if !is_late {
+            if !frontier.is_over(&self.assigner, end) {
                 (assigned.rows[kept], assigned.ends[kept]) = (row, end);
                 kept += 1;
             } else if last_late != Some(row) {
                 last_late = Some(row);
-                self.late_rows += 1;
-                self.late_sample.get_or_insert_with(|| {
-                    let time = self.assigner.readable(times[row as usize]);
-                    format!("{} {time} is behind watermark {}", self.time_name, self.assigner.readable(watermark_ms))
-                });
+                let now_ms = self.time.now_ms().unwrap_or(i64::MIN);
+                self.late.add_with(|| self.assigner.late_text(self.time.name(), times[row as usize], now_ms));
             }
         }
         assigned.rows.truncate(kept);
@@ -141,10 +178,10 @@ impl WindowAggregateOperator {
     }
 
     /// Adds rows to their windows.
-    fn apply(&mut self, batch: &ChangelogBatch, times: &[i64]) -> Result<()> {
+    fn apply(&mut self, batch: &ChangelogBatch, times: &[i64], context: &OperatorContext) -> Result<()> {
         self.assigner.assign(times, &mut self.assigned);
-        if let Some(watermark_ms) = self.watermark_ms {
-            self.drop_late(times, watermark_ms);
+        if self.time.now_ms().is_some() {
+            self.drop_late(times);
         }
         if self.assigned.ends.is_empty() {
             return Ok(());
@@ -162,10 +199,8 @@ impl WindowAggregateOperator {
         let ends = &self.assigned.ends;
         let key_batch = KeyBatch { columns: &keys, namespaces: Some(ends), rows: ends.len() };
         self.table.lookup_or_insert(key_batch, &mut self.slots)?;
-        for &slot in &self.slots.new {
-            self.timers.add(self.table.namespace(slot), slot);
-        }
         self.resize();
+        self.set_timers();
         if let Some(counts) = &mut self.counts {
             match &kinds {
                 None => self.slots.rows.iter().for_each(|&slot| counts[slot as usize] += 1),
@@ -182,22 +217,45 @@ impl WindowAggregateOperator {
         self.aggregates.update(batch.records(), rows)?;
         // No TTL: the time of the write does not matter.
         self.table.written(&self.slots.rows, 0);
+        if let Some(emission) = &mut self.emission {
+            let (table, assigner) = (&self.table, &self.assigner);
+            let mut frontier = WindowFrontier::new(self.time.now_ms());
+            let is_over = |slot| frontier.is_over(assigner, table.namespace(slot));
+            emission.rows(&self.slots.rows, context.processing_time_ms, is_over);
+        }
         Ok(())
     }
 
-    /// The next slots to fire, at most `rows_max`.
-    fn next_slots(&mut self, rows_max: usize) -> Vec<u32> {
+    /// New groups wait for their window to fire, or to close if it has fired.
+    fn set_timers(&mut self) {
+        let mut frontier = WindowFrontier::new(self.time.now_ms());
+        for &slot in &self.slots.new {
+            let end = self.table.namespace(slot);
+            match &mut self.emission {
+                Some(emission) if frontier.is_over(&self.assigner, end) => emission.closing.add(end, slot),
+                _ => self.timers.add(end, slot),
+            }
+        }
+    }
+
+    /// The next slots to fire, at most `rows_max`; of windows that have fired before, those that close.
+    fn next_slots(&mut self, rows_max: usize, closing: bool) -> Vec<u32> {
         let mut out = Vec::new();
         let Some(firing) = &mut self.firing else { return out };
+        let (timers, lateness_ms) = match &mut self.emission {
+            Some(emission) if closing => (&mut emission.closing, emission.lateness_ms),
+            _ if closing || firing.is_closing => return out,
+            _ => (&mut self.timers, 0),
+        };
+        firing.is_closing = closing;
         while out.len() < rows_max {
             if firing.given == firing.slots.len() {
-                match self.timers.first_time() {
-                    Some(end) if self.assigner.fires_at(end) <= firing.until_ms => {
-                        firing.slots = self.timers.pop_first().map(|(_, slots)| slots).unwrap_or_default();
-                        firing.given = 0;
-                    }
-                    _ => break,
+                let is_due = |end| self.assigner.fires_at(end).saturating_add(lateness_ms) <= firing.until_ms;
+                if !timers.first_time().is_some_and(is_due) {
+                    break;
                 }
+                firing.slots = timers.pop_first().map(|(_, slots)| slots).unwrap_or_default();
+                firing.given = 0;
             }
             let count = (rows_max - out.len()).min(firing.slots.len() - firing.given);
             out.extend_from_slice(&firing.slots[firing.given..firing.given + count]);
@@ -206,95 +264,175 @@ impl WindowAggregateOperator {
         out
     }
 
-    /// The results of these slots; their state is dropped.
+    fn window_columns(&self, ends: &[i64]) -> Vec<ArrayRef> {
+        let windows = WindowColumns { assigner: &self.assigner, is_instant: self.columns_are_instants };
+        let column = |property: &WindowProperty| match property {
+            WindowProperty::Start => windows.start(ends),
+            WindowProperty::End => windows.end(ends),
+            WindowProperty::Time => windows.time(ends),
+        };
+        self.properties.iter().map(column).collect()
+    }
+
+    fn ends(&self, slots: &[u32]) -> Vec<i64> {
+        slots.iter().map(|&slot| self.table.namespace(slot)).collect()
+    }
+
+    /// The final results of these slots; their state is dropped.
     fn fire(&mut self, slots: &[u32]) -> Result<ChangelogBatch> {
         let counts = self.counts.as_ref();
         let has_rows = |slot: &u32| counts.is_none_or(|counts| counts[*slot as usize] > 0);
         let results: Vec<u32> = slots.iter().copied().filter(has_rows).collect();
         let mut columns = self.table.keys(&results)?;
         columns.extend(self.aggregates.values(&results)?);
-        let ends: Vec<i64> = results.iter().map(|&slot| self.table.namespace(slot)).collect();
-        let windows = WindowColumns { assigner: &self.assigner, is_instant: self.columns_are_instants };
-        columns.extend(self.properties.iter().map(|property| match property {
-            WindowProperty::Start => windows.start(&ends),
-            WindowProperty::End => windows.end(&ends),
-            WindowProperty::Time => windows.time(&ends),
-        }));
+        columns.extend(self.window_columns(&self.ends(&results)));
         let records = record_batch(&self.schema, columns, results.len())?;
+        self.drop_state(slots)?;
+        Ok(ChangelogBatch::inserts(records))
+    }
+
+    fn drop_state(&mut self, slots: &[u32]) -> Result<()> {
         self.aggregates.reset(slots);
         if let Some(counts) = &mut self.counts {
             slots.iter().for_each(|&slot| counts[slot as usize] = 0);
         }
-        self.table.remove(slots)?;
-        Ok(ChangelogBatch::inserts(records))
+        if let Some(emission) = &mut self.emission {
+            emission.reset(slots);
+        }
+        self.table.remove(slots)
+    }
+
+    /// What has changed in the results of these slots.
+    fn changes(&mut self, slots: &[u32]) -> Result<ChangelogBatch> {
+        let Some(mut emission) = self.emission.take() else { return Ok(ChangelogBatch::empty(&self.schema)) };
+        let counts = self.counts.as_ref();
+        let has_rows = |slot: u32| counts.is_none_or(|counts| counts[slot as usize] > 0);
+        let values = self.aggregates.values(slots)?;
+        let others = |changed: &[u32]| Ok((self.table.keys(changed)?, self.window_columns(&self.ends(changed))));
+        let changes = emission.changes(slots, has_rows, &values, others);
+        self.emission = Some(emission);
+        changes
+    }
+
+    /// The next changes of results, if windows give more than one; `None` if there are none for now.
+    fn next_changes(&mut self, rows_max: usize) -> Result<Option<ChangelogBatch>> {
+        // An update has two rows.
+        let slots_max = rows_max.div_ceil(2);
+        let ready = self.emission.as_mut().map(|emission| emission.take_ready(slots_max)).unwrap_or_default();
+        if !ready.is_empty() {
+            return self.changes(&ready).map(Some);
+        }
+        let fired = self.next_slots(slots_max, false);
+        if !fired.is_empty() {
+            let changes = self.changes(&fired)?;
+            if let Some(emission) = &mut self.emission {
+                fired.iter().for_each(|&slot| emission.closing.add(self.table.namespace(slot), slot));
+            }
+            return Ok(Some(changes));
+        }
+        let closing = self.next_slots(slots_max, true);
+        if closing.is_empty() {
+            return Ok(None);
+        }
+        let changes = self.changes(&closing)?;
+        self.drop_state(&closing)?;
+        Ok(Some(changes))
+    }
+
+    fn fire_until(&mut self, until_ms: Option<i64>) {
+        let Some(until_ms) = until_ms else { return };
+        match &mut self.firing {
+            Some(firing) => firing.until_ms = firing.until_ms.max(until_ms),
+            None => self.firing = Some(Firing { until_ms, slots: Vec::new(), given: 0, is_closing: false }),
+        }
     }
 }
 
 impl Operator for WindowAggregateOperator {
     fn open(&mut self, restored: &[OperatorSnapshot]) -> Result<()> {
+        // Instances agree on the watermark when a barrier is aligned; if they ever do not, the smallest loses no row.
+        let times = restored.iter().map(|snapshot| snapshot.values.get(WATERMARK).copied());
+        self.time.restore(times.min().flatten());
         let mut fields = self.aggregates.state_fields();
         if self.counts.is_some() {
             fields.insert(0, count_field());
         }
+        let own = fields.len();
+        if let Some(emission) = &self.emission {
+            fields.extend(emission.state_fields());
+        }
         for table in restored.iter().filter_map(|snapshot| snapshot.table(TABLE)) {
             let restored = self.table.restore(table, self.own_groups.clone(), &fields)?;
             self.resize();
-            let mut values = &restored.values[..];
+            let mut values = &restored.values[..own];
             if let Some(counts) = &mut self.counts {
                 let saved = values[0].as_primitive::<Int64Type>();
                 restored.slots.iter().zip(saved.values()).for_each(|(&slot, n)| counts[slot as usize] = *n);
                 values = &values[1..];
             }
             self.aggregates.restore(&restored.slots, values)?;
-            restored.slots.iter().for_each(|&slot| self.timers.add(self.table.namespace(slot), slot));
+            if let Some(emission) = &mut self.emission {
+                emission.restore(&restored.slots, &restored.values[own..])?;
+            }
+            self.slots.new.clone_from(&restored.slots);
+            self.set_timers();
         }
-        // Instances agree on the watermark when a barrier is aligned; if they ever do not, the smallest loses no row.
-        let watermarks = restored.iter().map(|snapshot| snapshot.values.get(WATERMARK).copied());
-        self.watermark_ms = watermarks.min().flatten();
         Ok(())
     }
 
     fn on_batch(&mut self, _input: usize, batch: ChangelogBatch, context: &OperatorContext) -> Result<()> {
-        self.watermark_ms = self.watermark_ms.max(context.watermark_ms);
-        let times = row_times(batch.records(), self.time_column)?;
+        let (batch, times) = self.time.rows(batch, context)?;
         let rows_max = (ASSIGNED_MAX / self.assigner.windows_per_row()).max(1);
         if batch.num_rows() <= rows_max {
-            return self.apply(&batch, times.values());
+            return self.apply(&batch, &times, context);
         }
         for start in (0..batch.num_rows()).step_by(rows_max) {
             let rows = rows_max.min(batch.num_rows() - start);
-            self.apply(&batch.slice(start, rows), &times.values()[start..start + rows])?;
+            self.apply(&batch.slice(start, rows), &times[start..start + rows], context)?;
         }
         Ok(())
     }
 
     fn on_watermark(&mut self, watermark_ms: i64, _context: &OperatorContext) -> Result<()> {
-        self.watermark_ms = self.watermark_ms.max(Some(watermark_ms));
-        match &mut self.firing {
-            Some(firing) => firing.until_ms = firing.until_ms.max(watermark_ms),
-            None => self.firing = Some(Firing { until_ms: watermark_ms, slots: Vec::new(), given: 0 }),
+        let until_ms = self.time.on_watermark(watermark_ms);
+        self.fire_until(until_ms);
+        Ok(())
+    }
+
+    fn on_processing_time(&mut self, context: &OperatorContext) -> Result<()> {
+        let until_ms = self.time.on_processing_time(context);
+        self.fire_until(until_ms);
+        if let Some(emission) = &mut self.emission {
+            emission.on_clock(context.processing_time_ms);
         }
         Ok(())
     }
 
     fn next_output(&mut self, context: &OperatorContext) -> Result<Option<ChangelogBatch>> {
+        let rows_max = context.rows_max.max(1);
         loop {
-            let slots = self.next_slots(context.rows_max.max(1));
-            if slots.is_empty() {
-                self.firing = None;
-                return Ok(None);
-            }
-            let batch = self.fire(&slots)?;
-            if !batch.is_empty() {
-                return Ok(Some(batch));
+            let batch = if self.emission.is_some() {
+                self.next_changes(rows_max)?
+            } else {
+                let slots = self.next_slots(rows_max, false);
+                if slots.is_empty() { None } else { Some(self.fire(&slots)?) }
+            };
+            match batch {
+                None => {
+                    self.firing = None;
+                    return Ok(None);
+                }
+                Some(batch) if batch.is_empty() => {}
+                Some(batch) => return Ok(Some(batch)),
             }
         }
     }
 
     fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let (aggregates, counts) = (&self.aggregates, &self.counts);
+        let (aggregates, counts, emission) = (&self.aggregates, &self.counts, &self.emission);
         // In firing order, so that the order of results survives a restart.
-        let slots = self.timers.slots().collect();
+        let mut slots: Vec<u32> = self.timers.slots().collect();
+        slots.extend(emission.iter().flat_map(|emission| emission.closing.slots()));
         let table = self.table.snapshot(Scope::Full, slots, |slots| {
             let mut columns = Vec::new();
             if let Some(counts) = counts {
@@ -302,22 +440,26 @@ impl Operator for WindowAggregateOperator {
                 columns.push((count_field(), Arc::new(counts) as ArrayRef));
             }
             columns.extend(aggregates.state(slots)?);
+            if let Some(emission) = emission {
+                columns.extend(emission.state(slots)?);
+            }
             Ok(columns)
         })?;
-        let values = self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms));
+        let values = self.time.now_ms().map(|now_ms| (WATERMARK.to_string(), now_ms));
         Ok(OperatorSnapshot { tables: vec![table], values: values.into_iter().collect() })
     }
 
     fn statistics(&self) -> OperatorStatistics {
         let counts = self.counts.as_ref().map_or(0, |counts| counts.capacity() * size_of::<i64>());
-        let bytes = self.table.heap_bytes() + self.aggregates.heap_bytes() + self.timers.heap_bytes() + counts;
-        OperatorStatistics {
-            late_rows: self.late_rows,
-            late_sample: self.late_sample.clone(),
+        let emission = self.emission.as_ref().map_or(0, Emission::heap_bytes);
+        let bytes =
+            self.table.heap_bytes() + self.aggregates.heap_bytes() + self.timers.heap_bytes() + counts + emission;
+        self.late.report(OperatorStatistics {
+            dropped_rows: self.time.dropped(),
             state_entries: self.table.len() as u64,
             state_bytes: bytes as u64,
             ..Default::default()
-        }
+        })
     }
 }
 

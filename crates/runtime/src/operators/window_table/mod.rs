@@ -1,15 +1,36 @@
 //! Window table functions: TUMBLE, HOP and CUMULATE append the window of a row.
 
 use super::output::record_batch;
-use super::window::{Assigned, WindowAssigner, row_times};
-use crate::operator::{Operator, OperatorContext};
-use arrow::array::{ArrayRef, Int64Array, TimestampMillisecondArray, UInt32Array};
+use super::session_table::SessionTableOperator;
+use super::window::{Assigned, WindowAssigner};
+use super::window_time::WindowTime;
+use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use arrow::array::{ArrayRef, TimestampMillisecondArray, UInt32Array};
+use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::SchemaRef;
-use base::plan::{Output, WindowTable};
+use base::connector::Instance;
+use base::plan::{Output, WindowKind, WindowTable};
 use base::types::INSTANT_ZONE;
 use base::{ChangelogBatch, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// The operator of one instance.
+///
+/// # Errors
+/// Keys of a type that cannot be a key.
+pub fn create(
+    node: &WindowTable,
+    input: &Output,
+    output: &Output,
+    instance: Instance,
+    drops_null: bool,
+) -> Result<Box<dyn Operator>> {
+    Ok(match node.window.kind {
+        WindowKind::Session { .. } => Box::new(SessionTableOperator::new(node, input, output, instance, drops_null)?),
+        _ => Box::new(WindowTableOperator::new(node, input, output, drops_null)?),
+    })
+}
 
 /// Appends window_start, window_end and window_time.
 ///
@@ -17,24 +38,24 @@ use std::sync::Arc;
 /// * output: the same kinds; a row in several windows is given once per window
 /// * state: none
 /// * late rows: pass; only an aggregate drops them
-/// * NULL in the time column fails the job
+/// * NULL in the time column fails the job, or the row is dropped and counted
 #[derive(Debug)]
 pub struct WindowTableOperator {
     assigner: WindowAssigner,
-    time_column: usize,
+    time: WindowTime,
     is_instant: bool,
     schema: SchemaRef,
     /// Input that waits to be expanded, with its times.
-    pending: VecDeque<(ChangelogBatch, Int64Array)>,
+    pending: VecDeque<(ChangelogBatch, ScalarBuffer<i64>)>,
     assigned: Assigned,
 }
 
 impl WindowTableOperator {
     /// The operator.
-    pub fn new(node: &WindowTable, _input: &Output, output: &Output) -> Result<Self> {
+    pub fn new(node: &WindowTable, input: &Output, output: &Output, drops_null: bool) -> Result<Self> {
         Ok(WindowTableOperator {
             assigner: WindowAssigner::new(&node.window)?,
-            time_column: node.window.time_column,
+            time: WindowTime::new(&node.window, input.row.arrow(), drops_null),
             is_instant: node.window.time_zone.is_some(),
             schema: output.row.arrow().clone(),
             pending: VecDeque::new(),
@@ -42,8 +63,8 @@ impl WindowTableOperator {
         })
     }
 
-    fn expand(&mut self, batch: &ChangelogBatch, times: &Int64Array) -> Result<ChangelogBatch> {
-        self.assigner.assign(times.values(), &mut self.assigned);
+    fn expand(&mut self, batch: &ChangelogBatch, times: &[i64]) -> Result<ChangelogBatch> {
+        self.assigner.assign(times, &mut self.assigned);
         let batch = match self.assigner.is_tumble() {
             true => batch.clone(),
             false => batch.take(&UInt32Array::from(self.assigned.rows.clone()))?,
@@ -56,8 +77,8 @@ impl WindowTableOperator {
 }
 
 impl Operator for WindowTableOperator {
-    fn on_batch(&mut self, _input: usize, batch: ChangelogBatch, _context: &OperatorContext) -> Result<()> {
-        let times = row_times(batch.records(), self.time_column)?;
+    fn on_batch(&mut self, _input: usize, batch: ChangelogBatch, context: &OperatorContext) -> Result<()> {
+        let (batch, times) = self.time.rows(batch, context)?;
         if !batch.is_empty() {
             self.pending.push_back((batch, times));
         }
@@ -81,6 +102,15 @@ impl Operator for WindowTableOperator {
         }
         Ok(None)
     }
+
+    fn statistics(&self) -> OperatorStatistics {
+        OperatorStatistics { dropped_rows: self.time.dropped(), ..Default::default() }
+    }
+}
+
+/// Window starts or ends as a column.
+pub(super) fn timestamps(times: &[i64]) -> ArrayRef {
+    Arc::new(TimestampMillisecondArray::from(times.to_vec()))
 }
 
 /// Makes window columns.
@@ -103,7 +133,7 @@ impl WindowColumns<'_> {
 
     /// window_end.
     pub(super) fn end(self, ends: &[i64]) -> ArrayRef {
-        Arc::new(TimestampMillisecondArray::from(ends.to_vec()))
+        timestamps(ends)
     }
 
     /// window_time.
