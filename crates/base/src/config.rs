@@ -510,10 +510,7 @@ impl JobConfig {
                 late_delay: options.duration(&LATE_FIRE_DELAY.spec)?,
                 allow_lateness: options.duration(&ALLOW_LATENESS.spec)?,
             },
-            explain_waiting_after: match options.duration(&EXPLAIN_WAITING.spec)? {
-                None => JobConfig::default().explain_waiting_after,
-                duration => positive(duration),
-            },
+            explain_waiting_after: positive(options.duration(&EXPLAIN_WAITING.spec)?),
             drops_null_rowtime: options.word(&NULL_ROWTIME.spec)? == Some("drop"),
             batch_rows: count(&BATCH_ROWS, 1, 1 << 20)?.unwrap_or(4096),
             language: options.get(LANGUAGE.spec.key).and_then(Language::parse),

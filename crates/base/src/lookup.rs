@@ -54,11 +54,6 @@ pub trait LookupReader: Send {
     /// The rows of every one of these keys: rows of [`LookupSpec::keys`], without NULL and each one once. Failures that may
     /// pass are tried again by the reader, as often as its options say.
     fn lookup<'a>(&'a mut self, keys: &'a RecordBatch) -> BoxFuture<'a, Result<LookupRows>>;
-
-    /// The job has ended: closes what is open.
-    fn close<'a>(&'a mut self) -> BoxFuture<'a, ()> {
-        Box::pin(async {})
-    }
 }
 
 /// How long the rows of a key are kept.

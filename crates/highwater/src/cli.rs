@@ -77,6 +77,15 @@ pub struct RunArgs {
     /// The most rows that an operator gets at once [default: the script's SET, else 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub batch_rows: Option<u32>,
+    /// Begin anew: give up the state that was saved for this job
+    #[arg(long)]
+    pub fresh: bool,
+    /// Go on although saved state does not fit the script any more, and lose it
+    #[arg(long, conflicts_with = "fresh")]
+    pub allow_non_restored_state: bool,
+    /// Go on from this retained checkpoint instead of the newest; what was committed after it is written again
+    #[arg(long, value_name = "NUMBER", conflicts_with = "fresh")]
+    pub checkpoint: Option<u64>,
     /// State folder.
     #[command(flatten)]
     pub state_dir: StateDirArg,

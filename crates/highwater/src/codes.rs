@@ -129,6 +129,91 @@ pub const NOTHING_RUNS: ErrorCode = ErrorCode {
     },
 };
 
+/// A job that goes on (note).
+pub const RESUMED: ErrorCode = ErrorCode {
+    code: "HW-L010",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "job {job} goes on from checkpoint {epoch}",
+        why: "it was taken at {time} UTC; {kept} operator(s) keep their state, {new} begin without",
+        fix: "to begin anew instead: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "作业 {job} 从检查点 {epoch} 继续",
+        why: "该检查点完成于 {time} UTC；{kept} 个算子保留状态，{new} 个从空状态开始",
+        fix: "如需从头开始：highwater run ... --fresh",
+    },
+};
+
+/// A second run of the same job.
+pub const ALREADY_RUNNING: ErrorCode = ErrorCode {
+    code: "HW-L011",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{job} is already running",
+        why: "process {pid} runs it, and two at once would spoil each other's state",
+        fix: "highwater stop {job}; or give this run a name of its own: SET 'pipeline.name' = '...';",
+    },
+    zh: Text {
+        what: "{job} 已在运行",
+        why: "进程 {pid} 正在运行它，同时运行两个会破坏彼此的状态",
+        fix: "highwater stop {job}；或为本次运行另起名字：SET 'pipeline.name' = '...';",
+    },
+};
+
+/// A job that had come to its end (note).
+pub const FINISHED_BEFORE: ErrorCode = ErrorCode {
+    code: "HW-L012",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "job {job} had come to its end and is not started again",
+        why: "the run that it belongs to was not over",
+        fix: "to begin anew instead: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "作业 {job} 此前已完成，不再启动",
+        why: "它所属的运行当时尚未结束",
+        fix: "如需从头开始：highwater run ... --fresh",
+    },
+};
+
+/// Saved state of jobs that the script does not have.
+pub const JOBS_GONE: ErrorCode = ErrorCode {
+    code: "HW-L013",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the script has no use for the saved state of {count} job(s)",
+        why: "a job's state is known by the tables that it writes; dropped:\n{list}",
+        fix: "run the script as it was; or leave these states: highwater run ... --allow-non-restored-state; \
+              or begin anew: highwater run ... --fresh",
+    },
+    zh: Text {
+        what: "脚本不再使用 {count} 个作业已保存的状态",
+        why: "作业的状态以其写入的表识别；被丢弃的：\n{list}",
+        fix: "请运行原来的脚本；或不使用这些状态：highwater run ... --allow-non-restored-state；\
+              或从头开始：highwater run ... --fresh",
+    },
+};
+
+/// No checkpoint of that number.
+pub const NO_CHECKPOINT: ErrorCode = ErrorCode {
+    code: "HW-L014",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "there is no checkpoint {epoch}",
+        why: "nothing is saved in {path}",
+        fix: "leave out --checkpoint",
+    },
+    zh: Text {
+        what: "没有检查点 {epoch}", why: "{path} 中没有已保存的状态", fix: "请去掉 --checkpoint"
+    },
+};
+
 /// Every code of this crate, for the catalogue's test.
 #[allow(dead_code)] // the test includes this file
 pub const CODES: &[&ErrorCode] = &[
@@ -141,4 +226,9 @@ pub const CODES: &[&ErrorCode] = &[
     &LATE_ROWS,
     &REJECTED_ROWS,
     &NOTHING_RUNS,
+    &RESUMED,
+    &ALREADY_RUNNING,
+    &FINISHED_BEFORE,
+    &JOBS_GONE,
+    &NO_CHECKPOINT,
 ];

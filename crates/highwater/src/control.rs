@@ -1,13 +1,16 @@
 //! The control socket of a running script: one JSON request a line, one JSON answer a line.
 //!
 //! A run is known by its folder `<state dir>/<run name>/` with `run.json` (process id and socket path). The socket lies in
-//! that folder, or in the temporary folder when its path would be longer than a Unix socket address may be.
+//! that folder, or in the temporary folder when its path would be longer than a Unix socket address may be. `owner.json`
+//! says whose saved state is in the folder, if there is any; `lock` keeps a second run out.
 
-use crate::codes::{NO_ANSWER, NO_SUCH_JOB, NOTHING_RUNS, WHICH_JOB};
+use crate::codes::{ALREADY_RUNNING, NO_ANSWER, NO_SUCH_JOB, NOTHING_RUNS, WHICH_JOB};
 use crate::jobs::Jobs;
+use crate::kept::Owner;
 use base::{Error, Result};
 use runtime::StopMode;
 use serde::{Deserialize, Serialize};
+use state::FileLock;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -40,6 +43,13 @@ struct RunFile {
     socket: PathBuf,
 }
 
+/// Whom a folder belongs to.
+#[derive(Debug, Serialize, Deserialize)]
+struct OwnerFile {
+    /// The path of the script; empty if the name alone says it.
+    script: String,
+}
+
 /// The folder of job state.
 pub fn state_dir(given: Option<&Path>) -> PathBuf {
     if let Some(path) = given {
@@ -57,34 +67,50 @@ pub fn state_dir(given: Option<&Path>) -> PathBuf {
 pub struct Control {
     /// The name under which the run is known: the wanted one, or with a number behind it if that is taken.
     pub name: String,
-    folder: PathBuf,
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// Whether the folder holds state to go on from, so that it stays its owner's.
+    pub keeps_state: bool,
     socket: PathBuf,
-    _lock: std::fs::File,
+    lock: Option<FileLock>,
 }
 
 impl Control {
     /// Claims a name below `state_dir` and listens. Must be called inside the async runtime.
     ///
     /// # Errors
-    /// A state folder that cannot be written.
-    pub fn open(state_dir: &Path, wanted: &str, jobs: Arc<Jobs>) -> Result<Control> {
+    /// A state folder that cannot be written, or whose owner runs already.
+    pub fn open(state_dir: &Path, wanted: &str, owner: &Owner, jobs: Arc<Jobs>) -> Result<Control> {
         let wanted = file_name(wanted);
+        if let Some(name) = owned(state_dir, &wanted, owner) {
+            let folder = state_dir.join(&name);
+            return match FileLock::acquire(&folder.join("lock"))? {
+                Some(lock) => Control::listen(name, folder, lock, jobs),
+                None => Err(already_running(&folder, &name)),
+            };
+        }
         for number in 1.. {
             let name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
             let folder = state_dir.join(&name);
             std::fs::create_dir_all(&folder).map_err(|cause| Error::io("create", folder.display(), &cause))?;
-            let path = folder.join("lock");
-            let lock = std::fs::File::create(&path).map_err(|cause| Error::io("create", path.display(), &cause))?;
-            match lock.try_lock() {
-                Ok(()) => return Control::listen(name, folder, lock, jobs),
-                Err(std::fs::TryLockError::WouldBlock) => continue,
-                Err(std::fs::TryLockError::Error(cause)) => return Err(Error::io("lock", path.display(), &cause)),
+            let Some(lock) = FileLock::acquire(&folder.join("lock"))? else { continue };
+            match owner_of(&folder) {
+                None => {}
+                // The same script has just begun, and ended.
+                Some(text) if *owner != Owner::Nobody && text == owner.text() => {}
+                Some(_) => continue,
             }
+            if *owner != Owner::Nobody {
+                let path = folder.join(OWNER);
+                let json = serde_json::to_vec(&OwnerFile { script: owner.text() }).map_err(Error::internal)?;
+                std::fs::write(&path, json).map_err(|cause| Error::io("write", path.display(), &cause))?;
+            }
+            return Control::listen(name, folder, lock, jobs);
         }
         Err(Error::internal("no free run name"))
     }
 
-    fn listen(name: String, folder: PathBuf, lock: std::fs::File, jobs: Arc<Jobs>) -> Result<Control> {
+    fn listen(name: String, folder: PathBuf, lock: FileLock, jobs: Arc<Jobs>) -> Result<Control> {
         let mut socket = folder.join("control.sock");
         if socket.as_os_str().len() > SOCKET_PATH_MAX {
             socket = std::env::temp_dir().join(format!("highwater-{}-{name}.sock", std::process::id()));
@@ -101,7 +127,7 @@ impl Control {
                 tokio::spawn(answer(stream, jobs.clone()));
             }
         });
-        Ok(Control { name, folder, socket, _lock: lock })
+        Ok(Control { name, folder, keeps_state: false, socket, lock: Some(lock) })
     }
 }
 
@@ -110,13 +136,54 @@ impl Drop for Control {
         // Best effort: a left-over file is harmless, the lock decides who runs.
         let _ = std::fs::remove_file(&self.socket);
         let _ = std::fs::remove_file(self.folder.join("run.json"));
-        let _ = std::fs::remove_file(self.folder.join("lock"));
+        // Goes only if it is empty.
+        let _ = std::fs::remove_dir(self.folder.join("checkpoints"));
+        if !self.keeps_state && !self.folder.join("checkpoints").exists() {
+            let _ = std::fs::remove_file(self.folder.join(OWNER));
+        }
+        if let Some(lock) = self.lock.take() {
+            lock.remove();
+        }
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
+const OWNER: &str = "owner.json";
+
+/// The folder that holds the owner's state already: the wanted one, or one with a number behind it.
+fn owned(state_dir: &Path, wanted: &str, owner: &Owner) -> Option<String> {
+    if *owner == Owner::Nobody {
+        return None;
+    }
+    let is_candidate = |name: &str| {
+        let rest = name.strip_prefix(wanted);
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok()))
+    };
+    let mut names: Vec<String> = std::fs::read_dir(state_dir)
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| is_candidate(name) && owner_of(&state_dir.join(name)) == Some(owner.text()))
+        .collect();
+    names.sort();
+    names.into_iter().next()
+}
+
+fn owner_of(folder: &Path) -> Option<String> {
+    let bytes = std::fs::read(folder.join(OWNER)).ok()?;
+    // One that was torn by a crash belongs to nobody we know: it is left alone.
+    Some(serde_json::from_slice::<OwnerFile>(&bytes).map_or_else(|_| "?".into(), |owner| owner.script))
+}
+
+fn already_running(folder: &Path, name: &str) -> Error {
+    let run = std::fs::read(folder.join("run.json")).ok();
+    let run = run.and_then(|bytes| serde_json::from_slice::<RunFile>(&bytes).ok());
+    let pid = run.map_or_else(|| "?".to_string(), |run| run.pid.to_string());
+    Error::new(&ALREADY_RUNNING, &[("job", &name), ("pid", &pid)])
+}
+
 /// A run name as a file name: letters, digits, `-`, `_` and `.` stay.
-fn file_name(name: &str) -> String {
+pub fn file_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' }).collect();
     if plain.trim_matches('.').is_empty() { "job".into() } else { plain }
@@ -147,19 +214,17 @@ pub fn running(state_dir: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(state_dir) else { return Vec::new() };
     let mut names: Vec<String> = entries
         .flatten()
-        .filter(|entry| entry.path().join("run.json").exists() && is_locked(&entry.path()))
+        .filter(|entry| is_alive(&entry.path()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
     names
 }
 
-/// A run that was killed leaves its files but not its lock.
-fn is_locked(folder: &Path) -> bool {
-    match std::fs::File::open(folder.join("lock")) {
-        Ok(file) => matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)),
-        Err(_) => false,
-    }
+/// A run that was killed leaves its files, but nobody answers.
+fn is_alive(folder: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(folder.join("run.json")) else { return false };
+    serde_json::from_slice::<RunFile>(&bytes).is_ok_and(|run| UnixStream::connect(run.socket).is_ok())
 }
 
 /// The run that `job` names, the run whose only job has that name, or the only run.

@@ -2,7 +2,7 @@
 
 use crate::results::lock;
 use crate::summary;
-use runtime::metrics::{JobMetrics, JobState, NodeRole};
+use runtime::metrics::{JobMetrics, JobState, NodeRole, Waiting};
 use runtime::{JobHandle, StopMode};
 use serde_json::{Value, json};
 use std::sync::Mutex;
@@ -35,9 +35,9 @@ const ANSWER_TIME: Duration = Duration::from_secs(2);
 
 /// Counts one waiting request while it lives.
 #[derive(Debug)]
-pub struct Waiting<'a>(&'a Jobs);
+pub struct WaitingRequest<'a>(&'a Jobs);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
         self.0.waiting.send_modify(|count| *count -= 1);
     }
@@ -86,9 +86,9 @@ impl Jobs {
     }
 
     /// Announces a request that will be answered at the end of the run.
-    pub fn wait_for_answer(&self) -> Waiting<'_> {
+    pub fn wait_for_answer(&self) -> WaitingRequest<'_> {
         self.waiting.send_modify(|count| *count += 1);
-        Waiting(self)
+        WaitingRequest(self)
     }
 
     /// Returns when every waiting request has been answered, or after a short while.
@@ -142,6 +142,7 @@ pub fn job_json(name: &str, metrics: &JobMetrics) -> Value {
                 "watermark_ms": node.watermark_ms.filter(|ms| *ms != base::event::WATERMARK_MAX),
                 "watermark": summary::watermark(node.watermark_ms),
                 "lag": node.lag,
+                "waiting": node.waiting.iter().map(waiting_json).collect::<Vec<_>>(),
                 "state_entries": node.state_entries,
                 "state_bytes": node.state_bytes,
             })
@@ -153,8 +154,26 @@ pub fn job_json(name: &str, metrics: &JobMetrics) -> Value {
         "uptime_ms": metrics.uptime_ms,
         "checkpoints": metrics.checkpoints,
         "last_checkpoint_ms": metrics.last_checkpoint_ms,
+        "last_checkpoint_bytes": metrics.last_checkpoint_bytes,
+        "failed_checkpoints": metrics.failed_checkpoints,
+        "resumed_from": metrics.resumed_from,
+        "restarts": metrics.restarts,
         "late_rows_dropped": metrics.nodes.iter().map(|node| node.late_rows).sum::<u64>(),
         "nodes": nodes,
+    })
+}
+
+/// What results wait for, as JSON.
+fn waiting_json(waiting: &Waiting) -> Value {
+    json!({
+        "table": waiting.table,
+        "splits": waiting.splits,
+        "reason": waiting.reason.name(),
+        "watermark_ms": waiting.watermark_ms,
+        "watermark": waiting.watermark(),
+        "ahead_ms": waiting.ahead_ms,
+        "since_ms": waiting.since_ms,
+        "since": waiting.since(),
     })
 }
 

@@ -9,6 +9,7 @@ mod control;
 mod demo;
 mod explain;
 mod jobs;
+mod kept;
 mod language;
 mod mask;
 mod output;

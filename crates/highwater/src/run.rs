@@ -4,13 +4,16 @@ use crate::cli::RunArgs;
 use crate::codes::NOTHING_TO_RUN;
 use crate::control::{self, Control};
 use crate::jobs::{Jobs, NamedJob, has_ended};
+use crate::kept::{KeepArgs, Kept, Owner};
 use crate::results::{ResultMode, ResultSinks, lock};
 use crate::script::{self, PlannedScript, ScriptJob};
 use crate::view::{REFRESH, Screen};
 use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, refuse, registries, summary};
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
+use base::recovery::RestartStrategy;
 use base::{Error, Warnings};
+use planner::JobKind;
 use runtime::{JobHandle, RuntimeOptions, StopMode};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -29,6 +32,8 @@ pub struct Overrides {
     pub batch_rows: Option<usize>,
     /// The folder of job state.
     pub state_dir: Option<PathBuf>,
+    /// What happens to saved state; `None`: nothing is kept.
+    pub keep: Option<KeepArgs>,
 }
 
 /// Warnings of jobs and of what they read and write, waiting to be shown.
@@ -54,11 +59,21 @@ pub fn run(args: &RunArgs) -> u8 {
         parallelism: args.parallelism.map(usize::from),
         batch_rows: args.batch_rows.map(|rows| rows as usize),
         state_dir: args.state_dir.state_dir.clone(),
+        keep: None,
     };
     let script = match script::load(&args.script) {
         Ok(script) => script,
         Err(error) => return refuse(&error, language),
     };
+    let keep = KeepArgs {
+        // Of what cannot be found (a pipe), the next run would not be another one.
+        script: std::fs::canonicalize(args.script.path()).ok().filter(|path| path.is_file()),
+        script_digest: state::text_digest(script.text()),
+        fresh: args.fresh,
+        may_lose_state: args.allow_non_restored_state,
+        checkpoint: args.checkpoint,
+    };
+    let overrides = Overrides { keep: Some(keep), ..overrides };
     let results = Arc::new(ResultSinks::default());
     let warned = Warned::default();
     let mut session = registries::session(results.clone(), warned.warnings.clone());
@@ -98,10 +113,17 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
     let language = planned.language;
     let jobs = Arc::new(Jobs::default());
     let state_dir = control::state_dir(overrides.state_dir.as_deref());
-    let control = match Control::open(&state_dir, &planned.name, jobs.clone()) {
+    let owner = Owner::of(&planned, overrides.keep.as_ref());
+    let mut control = match Control::open(&state_dir, &planned.name, &owner, jobs.clone()) {
         Ok(control) => control,
-        Err(error) => return fail(&error, language),
+        Err(error) => return refuse(&error, language),
     };
+    let keep = overrides.keep.clone().unwrap_or_default();
+    let mut kept = match Kept::open(&planned, &control.folder, &owner, &keep) {
+        Ok(kept) => kept,
+        Err(error) => return refuse(&error, language),
+    };
+    kept.notes.iter().for_each(|note| eprintln!("{}", mask::render(note, language, Label::Note)));
     let interrupted = Arc::new(tokio::sync::Notify::new());
     let screen = Arc::new(Screen::default());
     tokio::spawn(stop_on_signals(jobs.clone(), interrupted.clone(), screen.clone()));
@@ -128,8 +150,8 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
             }
         })
     };
-    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, warnings, &fail);
-    let code = tokio::select! {
+    let work = run_jobs(planned.jobs, &name, &jobs, &overrides, &mut kept, warnings, &fail);
+    let mut code = tokio::select! {
         code = work => code,
         () = interrupted.notified() => {
             jobs.cancel();
@@ -148,8 +170,16 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
             eprintln!("{}", mask::render(&warning, language, Label::Warning));
         }
     }
+    if code == EXIT_OK
+        && let Err(error) = kept.ended()
+    {
+        code = fail(&error);
+    }
+    control.keeps_state = kept.keeps_something();
     jobs.set_ended();
     jobs.answered().await;
+    // The folders of checkpoints go before the folder of the run.
+    drop(kept);
     code
 }
 
@@ -159,12 +189,13 @@ async fn run_jobs(
     run_name: &str,
     jobs: &Jobs,
     overrides: &Overrides,
+    kept: &mut Kept,
     warnings: Warnings,
     fail: &impl Fn(&Error) -> u8,
 ) -> u8 {
     let mut code = EXIT_OK;
     let mut running = Vec::new();
-    for ScriptJob { job, wait } in planned {
+    for (index, ScriptJob { job, wait }) in planned.into_iter().enumerate() {
         if jobs.is_stopping() {
             break;
         }
@@ -173,6 +204,21 @@ async fn run_jobs(
         options.batch_rows = overrides.batch_rows.unwrap_or(options.batch_rows);
         options.clock = registries::clock();
         options.warnings = warnings.clone();
+        if job.kind == JobKind::Query || job.is_batch() {
+            // What a terminal has shown cannot be taken back, and a batch job has no checkpoints.
+            options.restart = RestartStrategy::None;
+        }
+        if let Some(kept) = kept.jobs.get_mut(index).and_then(Option::as_mut) {
+            options.store = Some(kept.store.clone());
+            options.may_lose_state = overrides.keep.as_ref().is_some_and(|keep| keep.may_lose_state);
+            options.restore = kept.stored.take().map(|stored| stored.checkpoint);
+            if let Some(finished) = options.restore.as_ref().filter(|restore| restore.is_finished) {
+                if let Err(error) = runtime::commit_again(&job.plan, finished).await {
+                    code = fail(&error);
+                }
+                continue;
+            }
+        }
         let name = job.plan.config.name.clone().unwrap_or_else(|| match job.sinks.as_slice() {
             [] => run_name.to_string(),
             sinks => sinks.join("+"),

@@ -26,6 +26,8 @@ pub struct ScriptJob {
 pub struct PlannedScript {
     /// Name of the run: `pipeline.name`, else the file's name without extension.
     pub name: String,
+    /// Whether the script sets that name.
+    pub is_named: bool,
     /// The jobs.
     pub jobs: Vec<ScriptJob>,
     /// Language of messages.
@@ -123,8 +125,10 @@ pub fn plan_showing(
             }
         }
     }
-    let name = session.config()?.name.unwrap_or_else(|| default_name(script.name()));
-    Ok(PlannedScript { name, jobs, language, has_output })
+    let named = session.config()?.name;
+    let is_named = named.is_some();
+    let name = named.unwrap_or_else(|| default_name(script.name()));
+    Ok(PlannedScript { name, is_named, jobs, language, has_output })
 }
 
 /// The file's name without its extension.

@@ -3,7 +3,7 @@
 use crate::cli::{StatusArgs, StopArgs};
 use crate::control::{self, Request};
 use crate::table_text::aligned;
-use crate::{EXIT_OK, fail, language, output, refuse};
+use crate::{EXIT_OK, fail, language, output, refuse, summary};
 use serde_json::{Value, json};
 
 /// Shows running jobs; gives the exit code.
@@ -56,7 +56,25 @@ fn print_run(run: &Value) {
             rows.push(columns.iter().map(|column| text(&node[*column])).collect());
         }
         aligned(&rows).iter().for_each(|line| output::line(&format!("    {line}")));
+        for node in job["nodes"].as_array().into_iter().flatten() {
+            for waiting in node["waiting"].as_array().into_iter().flatten() {
+                output::line(&format!("    {}", waiting_line(&node["name"], waiting)));
+            }
+        }
     }
+}
+
+/// What the results of an operator wait for, in one line.
+fn waiting_line(operator: &Value, waiting: &Value) -> String {
+    let splits: Vec<String> = waiting["splits"].as_array().into_iter().flatten().map(text).collect();
+    summary::waiting_line(
+        &text(operator),
+        &text(&waiting["table"]),
+        &splits.join(", "),
+        &text(&waiting["reason"]),
+        &text(&waiting["since"]),
+        &text(&waiting["watermark"]),
+    )
 }
 
 fn text(value: &Value) -> String {

@@ -9,15 +9,40 @@ use runtime::metrics::{JobMetrics, NodeMetrics, NodeRole};
 /// The summary of a job: one line for the job, one per node. Ends without a line break.
 pub fn summary(job: &str, metrics: &JobMetrics) -> String {
     let mut lines = vec![format!(
-        "job {job} {} after {:.1} s, {} checkpoint{}",
+        "job {job} {} after {:.1} s, {}",
         metrics.state.name(),
         metrics.uptime_ms as f64 / 1000.0,
-        metrics.checkpoints,
-        if metrics.checkpoints == 1 { "" } else { "s" },
+        checkpoints(metrics),
     )];
     let rows: Vec<Vec<String>> = metrics.nodes.iter().map(node_cells).collect();
     lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
+    for node in &metrics.nodes {
+        lines.extend(node.waiting.iter().map(|waiting| {
+            let splits = waiting.splits_text();
+            let (reason, since, watermark) = (waiting.reason.name(), waiting.since(), waiting.watermark());
+            format!("  {}", waiting_line(&node.name, &waiting.table, &splits, reason, &since, &watermark))
+        }));
+    }
     lines.join("\n")
+}
+
+/// What the results of an operator wait for, in one line.
+pub fn waiting_line(operator: &str, table: &str, splits: &str, reason: &str, since: &str, watermark: &str) -> String {
+    format!("{operator} waits for {splits} of table {table} since {since}: {reason}, watermark {watermark}")
+}
+
+/// `3 checkpoints (the last in 12 ms, 3 kB)`, with failures and restarts if there were any.
+fn checkpoints(metrics: &JobMetrics) -> String {
+    let mut text = format!("{} checkpoint{}", metrics.checkpoints, if metrics.checkpoints == 1 { "" } else { "s" });
+    if let (Some(ms), Some(bytes)) = (metrics.last_checkpoint_ms, metrics.last_checkpoint_bytes) {
+        text.push_str(&format!(" (the last in {ms} ms, {} kB)", bytes.div_ceil(1000)));
+    }
+    for (count, what) in [(metrics.failed_checkpoints, "failed checkpoint"), (metrics.restarts, "restart")] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {what}{}", if count == 1 { "" } else { "s" }));
+        }
+    }
+    text
 }
 
 fn node_cells(node: &NodeMetrics) -> Vec<String> {

@@ -22,6 +22,7 @@ mod literal;
 mod lower;
 pub mod nodes;
 mod operators;
+mod pattern_functions;
 mod session;
 pub mod statement_codes;
 mod statements;
@@ -42,6 +43,7 @@ pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
     [
         codes::CODES,
         binder::codes::CODES,
+        binder::match_codes::CODES,
         binder::over_codes::CODES,
         statement_codes::CODES,
         table_codes::CODES,
@@ -50,6 +52,7 @@ pub fn error_codes() -> impl Iterator<Item = &'static base::ErrorCode> {
         lower::join_codes::CODES,
         lower::rank_codes::CODES,
         lower::over_codes::CODES,
+        lower::window_codes::CODES,
         changelog::codes::CODES,
     ]
     .into_iter()

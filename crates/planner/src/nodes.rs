@@ -4,7 +4,9 @@
 //! which columns its input must keep and which predicates may pass below it, so that the optimizer treats it rightly.
 
 pub mod expand;
+pub mod match_recognize;
 pub mod replicate;
+pub mod single_row;
 pub mod temporal;
 pub mod unnest;
 
@@ -65,8 +67,9 @@ impl WindowTableNode {
             _ => LogicalType::Timestamp(3),
         };
         let bound = LogicalType::Timestamp(3).not_null();
+        let nullable = legacy && time_field.time != Some(TimeAttribute::Proctime);
         let mut window_time =
-            typed_field(WINDOW_COLUMNS[2], &time_type.nullable().with_nullable(legacy)).as_ref().clone();
+            typed_field(WINDOW_COLUMNS[2], &time_type.nullable().with_nullable(nullable)).as_ref().clone();
         let mut metadata = window_time.metadata().clone();
         let attribute = match time_field.time {
             Some(TimeAttribute::Proctime) => "proctime",

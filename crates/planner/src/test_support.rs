@@ -4,6 +4,7 @@ use crate::session::{Environment, Executed, ResultSinkFactory, Session};
 use base::BoxFuture;
 use base::clock::ManualClock;
 use base::connector::*;
+use base::lookup::{LookupProvider, LookupReader, LookupSpec};
 use base::format::FormatRegistry;
 use base::{ChangelogMode, Error, LogicalType, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
@@ -25,6 +26,12 @@ impl SourceProvider for Nothing {
 
     fn reader(&self, _instance: Instance, _restored: &[SplitState]) -> Result<Box<dyn SourceReader>> {
         Err(Error::internal("a test reads nothing"))
+    }
+}
+
+impl LookupProvider for Nothing {
+    fn reader(&self, _instance: Instance) -> Result<Box<dyn LookupReader>> {
+        Err(Error::internal("a test asks nobody"))
     }
 }
 
@@ -51,7 +58,8 @@ impl ConnectorFactory for TestConnector {
         self.partitioning
     }
 
-    /// `fail-key` and `fail-value` are refused. `role` is `source`, `sink` or both; `changelog` is `all` or append-only.
+    /// `fail-key` and `fail-value` are refused. `role` is `source`, `sink` or both; `changelog` is `all`, `upsert` or
+    /// append-only; a table with `lookup` can be asked.
     fn describe(&self, table: &TableDefinition, _context: &ConnectorContext) -> Result<TableDescription> {
         if let Some((key, value)) = table.options.iter().find(|(key, _)| key.starts_with("fail-")) {
             let wrong = format!("'{value}'");
@@ -66,6 +74,7 @@ impl ConnectorFactory for TestConnector {
         let role = table.options.get("role").unwrap_or("both");
         let changelog = match table.options.get("changelog") {
             Some("all") => ChangelogMode::ALL,
+            Some("upsert") => ChangelogMode::UPSERT,
             _ => ChangelogMode::APPEND,
         };
         let metadata = ["timestamp", "offset", "value.op"]
@@ -93,6 +102,15 @@ impl ConnectorFactory for TestConnector {
             sink: (role != "source").then_some(sink),
             warnings: Vec::new(),
         })
+    }
+
+    fn lookup(
+        &self,
+        table: &TableDefinition,
+        _: &LookupSpec,
+        _: &ConnectorContext,
+    ) -> Result<Option<Arc<dyn LookupProvider>>> {
+        Ok(table.options.get("lookup").map(|_| Arc::new(Nothing) as Arc<dyn LookupProvider>))
     }
 
     fn source(&self, _: &TableDefinition, _: &ScanSpec, _: &ConnectorContext) -> Result<Arc<dyn SourceProvider>> {

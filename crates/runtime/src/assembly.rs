@@ -9,6 +9,7 @@ use crate::exchange::{Inbox, Incoming, Router, channel};
 use crate::fragment::Topology;
 use crate::input_wait::InputWaker;
 use crate::job::OperatorFactory;
+use crate::lookup::LookupBody;
 use crate::metrics::NodeRole;
 use crate::operators::calc::CalcEvaluator;
 use crate::shared::{Control, Shared, TaskId};
@@ -208,6 +209,13 @@ impl Blueprint<'_> {
         Ok(match &node.kind {
             NodeKind::Scan(_) | NodeKind::Values(_) => Body::Source,
             NodeKind::Union => Body::Union,
+            NodeKind::LookupJoin(lookup) => {
+                let [input] = inputs.as_slice() else {
+                    return Err(Error::internal(format!("a lookup with {} inputs", inputs.len())));
+                };
+                let reader = lookup.provider.reader(instance)?;
+                Body::Lookup(Box::new(LookupBody::new(lookup, input, &node.output, reader)?))
+            }
             NodeKind::Sink(sink) => {
                 let [input] = inputs.as_slice() else {
                     return Err(Error::internal(format!("sink {} has {} inputs", sink.table, inputs.len())));

@@ -8,6 +8,7 @@ use crate::alignment::WATERMARK_NONE;
 use crate::checkpoint::{NodeSnapshot, NodeState, SourceCheckpoint, TaskSnapshot};
 use crate::counters::Counters;
 use crate::exchange::Router;
+use crate::lookup::LookupBody;
 use crate::operator::{Operator, OperatorContext};
 use crate::shared::{Remains, Shared};
 use crate::sink::SinkBody;
@@ -28,6 +29,8 @@ pub(crate) enum Body {
     Union,
     /// Calls an operator.
     Operator(Box<dyn Operator>),
+    /// Asks a table for rows.
+    Lookup(Box<LookupBody>),
     /// Writes a table.
     Sink(SinkBody),
 }
@@ -212,6 +215,11 @@ impl Chain {
                 operator.on_batch(input, batch, &context)?;
                 self.work.push(Work::Drain { node });
             }
+            Body::Lookup(lookup) => {
+                if let Some(batch) = lookup.join(&batch, context.processing_time_ms).await? {
+                    self.work.push(Work::Rows { node, batch, offset: 0 });
+                }
+            }
             Body::Sink(sink) => sink.write(batch, &state.counters).await?,
         }
         Ok(())
@@ -254,7 +262,7 @@ impl Chain {
         let context = self.context(node);
         let state = &mut self.nodes[node];
         match &mut state.body {
-            Body::Source | Body::Union => {}
+            Body::Source | Body::Union | Body::Lookup(_) => {}
             Body::Operator(operator) => {
                 operator.on_watermark(watermark_ms, &context)?;
                 self.work.push(Work::Drain { node });
@@ -311,12 +319,13 @@ impl Chain {
     }
 
     async fn take_snapshot(&mut self, node: usize, epoch: Epoch) -> Result<()> {
-        let state = match &mut self.nodes[node].body {
+        let ChainNode { body, counters, .. } = &mut self.nodes[node];
+        let state = match body {
             // Its task has given the state already.
             Body::Source => return Ok(()),
-            Body::Union => NodeState::None,
+            Body::Union | Body::Lookup(_) => NodeState::None,
             Body::Operator(operator) => {
-                self.nodes[node].counters.set_operator(operator.statistics());
+                counters.set_operator(operator.statistics());
                 NodeState::Operator(operator.snapshot()?)
             }
             Body::Sink(sink) => NodeState::Sink(sink.checkpoint(epoch).await?),

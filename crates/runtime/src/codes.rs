@@ -79,14 +79,14 @@ pub const SILENT_SPLIT: ErrorCode = ErrorCode {
     retry: false,
     en: Text {
         what: "results of {operator} wait for {split} of table {table}, which gives no rows",
-        why: "event time is that of the input furthest behind: other input gives rows, but the watermark stands at {watermark} \
-              since {since} ({seconds} s)",
+        why: "event time is that of the input furthest behind: other input is at {ahead}, but the watermark stands at \
+              {watermark} since {since} ({seconds} s)",
         fix: "let input that is silent hold nothing back: SET 'table.exec.source.idle-timeout' = '10 s'; or for this table \
               alone: 'scan.watermark.idle-timeout' = '10 s' in its WITH clause",
     },
     zh: Text {
         what: "{operator} 的结果在等待表 {table} 的 {split}，而它没有数据",
-        why: "事件时间取决于最慢的输入：其他输入有数据，但水位线自 {since} 起停在 {watermark}（已 {seconds} 秒）",
+        why: "事件时间取决于最慢的输入：其他输入已到 {ahead}，但水位线自 {since} 起停在 {watermark}（已 {seconds} 秒）",
         fix: "让没有数据的输入不再拖住水位线：SET 'table.exec.source.idle-timeout' = '10 s'；\
               或只针对该表：在 WITH 子句中设置 'scan.watermark.idle-timeout' = '10 s'",
     },

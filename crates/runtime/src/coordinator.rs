@@ -336,15 +336,7 @@ impl Coordinator {
     /// Every task has answered, or ended before the barrier reached it: the checkpoint is complete and is written.
     async fn complete(&mut self) -> Result<(), Halt> {
         let Some(pending) = self.pending.take() else { return Ok(()) };
-        let missing = || self.ended.iter().filter(|(task, _)| !pending.answers.contains_key(task));
-        let snapshots = pending.answers.values().chain(missing().map(|(_, task)| &task.snapshot));
-        let mut checkpoint = JobCheckpoint::assemble(pending.epoch, self.labels.clone(), snapshots);
-        checkpoint.is_finished = self.running.is_empty() && *self.stop.borrow() != Some(StopMode::Plain);
-        let included = missing().map(|(task, _)| *task).collect();
-        let mut left = std::mem::take(&mut self.left);
-        checkpoint.add_committables(left.clone());
-        pending.answers.values().for_each(|answer| answer.committables(&mut left));
-        let collected = Collected { checkpoint, begun: pending.begun, waiters: pending.waiters, included, left };
+        let collected = self.collect(pending);
         match self.rules.store.clone() {
             None => self.durable(collected, None).await,
             Some(store) => {
@@ -355,6 +347,18 @@ impl Coordinator {
                 Ok(())
             }
         }
+    }
+
+    fn collect(&mut self, pending: Pending) -> Collected {
+        let missing = || self.ended.iter().filter(|(task, _)| !pending.answers.contains_key(task));
+        let snapshots = pending.answers.values().chain(missing().map(|(_, task)| &task.snapshot));
+        let mut checkpoint = JobCheckpoint::assemble(pending.epoch, self.labels.clone(), snapshots);
+        checkpoint.is_finished = self.running.is_empty() && *self.stop.borrow() != Some(StopMode::Plain);
+        let included = missing().map(|(task, _)| *task).collect();
+        let mut left = std::mem::take(&mut self.left);
+        checkpoint.add_committables(left.clone());
+        pending.answers.values().for_each(|answer| answer.committables(&mut left));
+        Collected { checkpoint, begun: pending.begun, waiters: pending.waiters, included, left }
     }
 
     async fn on_saved(&mut self, saved: Result<u64>) -> Result<(), Halt> {

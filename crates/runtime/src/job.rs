@@ -213,6 +213,7 @@ async fn open(plan: &StreamPlan, options: &RuntimeOptions, restore: Option<&JobC
                 scan.provider.start(restored.map_or(&[], |source| source.splits.as_slice())).await?
             }
             NodeKind::Sink(sink) => sink.provider.start().await?,
+            NodeKind::LookupJoin(lookup) => lookup.provider.start().await?,
             _ => continue,
         };
         warnings.into_iter().for_each(|warning| options.warnings.send(warning));
@@ -256,7 +257,8 @@ async fn supervise(
         };
         let error = match result {
             Ok(state) => break Ok(state),
-            Err(error) if !error.is_retryable() => break Err(error),
+            // A stop that fails is not tried again.
+            Err(error) if !error.is_retryable() || board.stop.borrow().is_some() => break Err(error),
             Err(error) => error,
         };
         let Some(delay) = restarts.next(begun.elapsed()) else { break Err(error) };

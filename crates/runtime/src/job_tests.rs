@@ -8,6 +8,8 @@ use stand_ins::{Delayed, Memory, Replay, Row, TestOperator, records, row_type};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+#[path = "job_tests/recovery.rs"]
+mod recovery;
 #[path = "job_tests/sources.rs"]
 mod sources;
 #[path = "job_tests/stand_ins.rs"]

@@ -19,6 +19,7 @@ mod exchange;
 mod fragment;
 mod input_wait;
 mod job;
+mod lookup;
 mod manifest;
 pub mod metrics;
 pub mod operator;

@@ -53,9 +53,9 @@ pub struct NodeMetrics {
 /// Why event time stands still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WaitReason {
-    /// Splits give no rows while other input of the operator does.
+    /// Splits give no rows, and other input of the operator is further in event time.
     SilentSplit,
-    /// No input of the operator gives rows.
+    /// Nothing gives rows that would move event time, and no input is further.
     NoRows,
     /// Rows come, and their watermarks do not advance.
     TimeStands,
@@ -91,6 +91,8 @@ pub struct Waiting {
     pub reason: WaitReason,
     /// Where their watermark stands; `None` before the first.
     pub watermark_ms: Option<i64>,
+    /// How far other input is, if it is further.
+    pub ahead_ms: Option<i64>,
     /// Since when, by the job's clock.
     pub since_ms: i64,
 }
@@ -124,13 +126,15 @@ impl Waiting {
     /// The warning that `operators` wait.
     pub fn warning(&self, operators: &str, now_ms: i64) -> Error {
         let seconds = now_ms.saturating_sub(self.since_ms) / 1000;
-        let arguments: [(&'static str, &dyn std::fmt::Display); 6] = [
+        let ahead = self.ahead_ms.map_or("-".into(), time_text);
+        let arguments: [(&'static str, &dyn std::fmt::Display); 7] = [
             ("operator", &operators),
             ("table", &self.table),
             ("split", &self.splits_text()),
             ("seconds", &seconds),
             ("since", &self.since()),
             ("watermark", &self.watermark()),
+            ("ahead", &ahead),
         ];
         Error::new(self.reason.code(), &arguments)
     }

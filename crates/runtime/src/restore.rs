@@ -4,7 +4,7 @@ use crate::assembly::node_name;
 use crate::checkpoint::JobCheckpoint;
 use crate::codes::STATE_DIFFERS;
 use crate::fragment::keys;
-use base::plan::{NodeKind, StreamPlan, WindowKind};
+use base::plan::{NodeKind, StreamPlan};
 use base::{Error, Result};
 
 /// The saved states of a job against its plan. Operators without state are in no list.

@@ -112,6 +112,8 @@ impl RowTime {
 enum Happened {
     Read(SourceEvent),
     Told(Control),
+    /// The reader has nothing at hand for the first time.
+    Settled,
     Nothing,
 }
 
@@ -130,6 +132,10 @@ impl SourceTask {
             let is_event = !matches!(happened, Happened::Nothing);
             match happened {
                 Happened::Nothing => {}
+                Happened::Settled => {
+                    let change = self.watermarks.settle();
+                    self.apply(change).await?;
+                }
                 Happened::Read(SourceEvent::End) => return self.end().await,
                 Happened::Read(event) => self.read(event, &mut pieces).await?,
                 Happened::Told(Control { command, in_flight: _in_flight }) => {
@@ -167,6 +173,7 @@ impl SourceTask {
             event = InputWait::new(self.reader.next(request), &mut self.busy, &self.input) => {
                 Happened::Read(event?)
             }
+            () = std::future::ready(()), if !self.watermarks.is_settled() => Happened::Settled,
             () = until(deadline) => Happened::Nothing,
         };
         let now = Instant::now();
@@ -177,12 +184,13 @@ impl SourceTask {
 
     /// Reads nothing while the sources that it waits for are behind. Nobody is silent meanwhile.
     async fn pause(&mut self, upkeep: &Upkeep) -> Happened {
+        let deadline = [upkeep.deadline(), self.report_due()].into_iter().flatten().min();
         let Some(member) = &self.member else { return Happened::Nothing };
         tokio::select! {
             biased;
             Some(control) = self.control.recv() => Happened::Told(control),
             () = InputWait::new(Box::pin(member.caught_up()), &mut self.busy, &self.input) => Happened::Nothing,
-            () = until([upkeep.deadline(), self.report_due()].into_iter().flatten().min()) => Happened::Nothing,
+            () = until(deadline) => Happened::Nothing,
         }
     }
 

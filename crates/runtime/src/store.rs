@@ -42,8 +42,6 @@ pub struct StoredCheckpoint {
     pub checkpoint: JobCheckpoint,
     /// When it was written: milliseconds since 1970-01-01T00:00:00Z.
     pub written_ms: i64,
-    /// The digest of the script that it was made with.
-    pub script_digest: String,
 }
 
 impl CheckpointStore {
@@ -93,9 +91,9 @@ impl CheckpointStore {
             return Err(Error::new(&STATE_OF_ANOTHER_SCRIPT, &[("path", &path), ("owner", owner)]));
         }
         let checkpoint = manifest.checkpoint(|section| self.folder.section(section))?;
-        let (written_ms, script_digest) = (manifest.written_ms, manifest.script_digest.clone());
+        let written_ms = manifest.written_ms;
         *self.last() = Some(manifest);
-        Ok(StoredCheckpoint { checkpoint, written_ms, script_digest })
+        Ok(StoredCheckpoint { checkpoint, written_ms })
     }
 
     fn manifest(&self, epoch: u64) -> Result<Manifest> {
@@ -158,6 +156,16 @@ impl CheckpointStore {
             }
         }
         self.folder.sweep(&keep)
+    }
+
+    /// Whether the last checkpoint says that the job had come to its end.
+    pub fn is_finished(&self) -> bool {
+        self.last().as_ref().is_some_and(|manifest| manifest.finished)
+    }
+
+    /// Whether there is a checkpoint.
+    pub fn has_checkpoints(&self) -> bool {
+        CheckpointFolder::has_checkpoints(self.folder.path())
     }
 
     /// Removes all checkpoints.

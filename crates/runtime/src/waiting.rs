@@ -80,7 +80,6 @@ struct State {
 struct Standing {
     watermark_ms: Option<i64>,
     since_ms: Option<i64>,
-    rows_in: u64,
     /// Where every split was when its reader reported first after that.
     marks: BTreeMap<(usize, SplitId), Mark>,
 }
@@ -103,6 +102,8 @@ struct Cause {
     reason: WaitReason,
     splits: Vec<SplitId>,
     watermark_ms: Option<i64>,
+    /// How far other input is, if it is further.
+    ahead_ms: Option<i64>,
 }
 
 impl WaitingWatch {
@@ -128,14 +129,14 @@ impl WaitingWatch {
         state.readers[source][reader] = Some((progress, now_ms));
         let mut told: Vec<(Waiting, Vec<&str>)> = Vec::new();
         for (index, follower) in self.followers.iter().enumerate() {
-            let standing = &mut state.standing[index];
-            standing.look(follower, now_ms);
+            state.standing[index].look(follower, now_ms);
+            let causes = self.judge(follower, &state.standing[index], &state.readers, now_ms);
             if follower.sources.contains(&source) {
+                let marks = &mut state.standing[index].marks;
                 for split in &splits {
-                    standing.marks.entry((source, split.split.clone())).or_insert(Mark::of(split));
+                    marks.entry((source, split.split.clone())).or_insert(Mark::of(split));
                 }
             }
-            let causes = self.judge(follower, &state.standing[index], &state.readers, now_ms);
             let since_ms = state.standing[index].since_ms.unwrap_or(now_ms);
             let mut all = Vec::new();
             for cause in causes {
@@ -144,13 +145,12 @@ impl WaitingWatch {
                     splits: cause.splits.iter().map(ToString::to_string).collect(),
                     reason: cause.reason,
                     watermark_ms: cause.watermark_ms,
+                    ahead_ms: cause.ahead_ms,
                     since_ms,
                 };
-                let is_new = |split: &SplitId| {
-                    state.named.insert((index, cause.source, cause.reason, split.clone()))
-                };
-                // All of them are remembered, so that only another split is news.
-                if cause.splits.iter().filter(|split| is_new(split)).count() > 0 {
+                let before = state.named.len();
+                state.named.extend(cause.splits.into_iter().map(|split| (index, cause.source, cause.reason, split)));
+                if state.named.len() > before {
                     let same = |other: &&mut (Waiting, Vec<&str>)| other.0.is_same_cause(&waiting);
                     match told.iter_mut().find(same) {
                         Some((_, names)) => names.push(&follower.name),
@@ -188,13 +188,11 @@ impl WaitingWatch {
         }
         let progress = |source: usize| readers[source].iter().flatten().map(|(progress, _)| progress);
         let batches = |source: usize, split: &SplitProgress| {
-            split.batches - standing.marks.get(&(source, split.split.clone())).map_or(0, |mark| mark.batches)
+            let mark = standing.marks.get(&(source, split.split.clone()));
+            mark.map_or(0, |mark| split.batches.saturating_sub(mark.batches))
         };
-        let has_rows = follower.rows_in() > standing.rows_in
-            || follower.sources.iter().any(|&source| {
-                progress(source).flat_map(|reader| &reader.splits).any(|split| batches(source, split) > 0)
-            });
-        let silent = if has_rows { WaitReason::SilentSplit } else { WaitReason::NoRows };
+        let splits = |source: usize| progress(source).flat_map(|reader| &reader.splits);
+        let ahead_ms = follower.sources.iter().flat_map(|&source| splits(source)).map(|one| one.watermark_ms).max().flatten();
         let mut holding: Vec<Cause> = Vec::new();
         for &source in &follower.sources {
             let holders = || progress(source).filter(|reader| !reader.holds_nothing);
@@ -202,9 +200,14 @@ impl WaitingWatch {
             let starts = holders().any(|reader| reader.splits.is_empty());
             let lowest = active().map(|split| split.watermark_ms).chain(starts.then_some(None)).min();
             let Some(watermark_ms) = lowest else { continue };
+            // What is furthest behind holds nothing back if nothing is further.
+            let (silent, ahead_ms) = match ahead_ms > watermark_ms {
+                true => (WaitReason::SilentSplit, ahead_ms),
+                false => (WaitReason::NoRows, None),
+            };
             if starts {
                 let splits = vec![SplitId::from("-")];
-                holding.push(Cause { source, reason: silent, splits, watermark_ms });
+                holding.push(Cause { source, reason: silent, splits, watermark_ms, ahead_ms });
                 continue;
             }
             let slowest: Vec<&SplitProgress> = active().filter(|split| split.watermark_ms == watermark_ms).collect();
@@ -217,19 +220,19 @@ impl WaitingWatch {
             for (reason, splits) in [(silent, quiet), (WaitReason::TimeStands, stuck)] {
                 if !splits.is_empty() {
                     let splits = splits.into_iter().map(|split| split.split.clone()).collect();
-                    holding.push(Cause { source, reason, splits, watermark_ms });
+                    holding.push(Cause { source, reason, splits, watermark_ms, ahead_ms });
                 }
             }
         }
         if holding.is_empty() {
             // Everything is idle: the operator has what there was, and only later rows move it.
-            let all = |source: usize| progress(source).flat_map(|reader| &reader.splits).map(|one| one.split.clone());
             let watermark_ms = standing.watermark_ms;
             let causes = follower.sources.iter().map(|&source| Cause {
                 source,
                 reason: WaitReason::NoRows,
-                splits: all(source).collect(),
+                splits: splits(source).map(|one| one.split.clone()).collect(),
                 watermark_ms,
+                ahead_ms: None,
             });
             return causes.filter(|cause| !cause.splits.is_empty()).collect();
         }
@@ -240,10 +243,6 @@ impl WaitingWatch {
 }
 
 impl Follower {
-    fn rows_in(&self) -> u64 {
-        self.counters.iter().map(|counters| counters.counts().rows_in).sum()
-    }
-
     fn keeps_rows(&self) -> bool {
         self.counters.iter().any(|counters| counters.state_entries() > 0)
     }
@@ -254,8 +253,7 @@ impl Standing {
     fn look(&mut self, follower: &Follower, now_ms: i64) {
         let watermark_ms = follower.counters.iter().map(|counters| counters.watermark_ms()).min().flatten();
         if self.since_ms.is_none() || watermark_ms != self.watermark_ms {
-            let rows_in = follower.rows_in();
-            *self = Standing { watermark_ms, since_ms: Some(now_ms), rows_in, marks: BTreeMap::new() };
+            *self = Standing { watermark_ms, since_ms: Some(now_ms), marks: BTreeMap::new() };
         }
     }
 }

@@ -79,6 +79,8 @@ pub(crate) struct SplitWatermarks {
     idle: bool,
     idle_timeout: Option<Duration>,
     rule: CutRule,
+    /// The splits may be further than what was sent: they came here in a restart.
+    is_settled: bool,
 }
 
 impl SplitWatermarks {
@@ -91,6 +93,7 @@ impl SplitWatermarks {
     ) -> Self {
         SplitWatermarks {
             splits: BTreeMap::new(),
+            is_settled: restored.is_empty(),
             known: restored,
             sent_ms: sent_ms.unwrap_or(NONE),
             idle: false,
@@ -137,6 +140,20 @@ impl SplitWatermarks {
         entry.silent = Duration::ZERO;
         entry.idle = false;
         std::mem::take(&mut self.idle)
+    }
+
+    /// Whether [`SplitWatermarks::settle`] is due when the reader has nothing at hand.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// The reader has begun all its splits: what they had reached before a restart holds.
+    pub(crate) fn settle(&mut self) -> Change {
+        self.is_settled = true;
+        match self.splits.values().filter(|split| !split.idle).map(|split| split.watermark_ms).min() {
+            Some(watermark_ms) => Change { watermark_ms: self.raise(watermark_ms), idle: false },
+            None => Change::default(),
+        }
     }
 
     /// A split has ended: it holds nothing back.
@@ -216,7 +233,8 @@ impl SplitWatermarks {
         let nulls = watermarks_ms.nulls();
         let mut sent_ms = self.sent_ms;
         // The watermark that a source of single rows would have sent by now.
-        let mut running_ms = sent_ms;
+        let mut running_ms = if self.is_settled { sent_ms } else { sent_ms.max(own_ms.min(others_ms)) };
+        self.is_settled = true;
         let mut start = 0;
         for (row, (&rowtime_ms, &watermark_ms)) in rowtimes_ms.values().iter().zip(watermarks_ms.values()).enumerate() {
             if running_ms > sent_ms

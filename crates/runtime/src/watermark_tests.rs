@@ -169,3 +169,26 @@ fn a_restored_source_promises_no_more_than_its_splits_have_reached() {
     assert_eq!(resume_ms(Some(i64::MAX), &known, [id("new")]), None);
     assert_eq!(resume_ms(None, &known, [id("a")]), None);
 }
+
+#[test]
+fn splits_that_moved_in_a_restart_hold_nothing_back_that_they_have_passed() {
+    let known = BTreeMap::from([(id("a"), 100), (id("b"), 50)]);
+    let mut waits = SplitWatermarks::new(CutRule::Late, None, known.clone(), None);
+    waits.started(&id("a"));
+    waits.started(&id("b"));
+    assert!(!waits.is_settled());
+    assert_eq!(waits.settle(), Change { watermark_ms: Some(50), idle: false });
+    assert!(waits.is_settled());
+    let mut reads = SplitWatermarks::new(CutRule::Late, None, known.clone(), None);
+    reads.started(&id("a"));
+    reads.started(&id("b"));
+    let mut pieces = Vec::new();
+    let times = Int64Array::from(vec![40, 60]);
+    reads.rows(&id("b"), &times, &times, &mut pieces);
+    let late = Piece { rows: 0..0, watermark_ms: Some(50) };
+    assert_eq!(pieces, [late, Piece { rows: 0..2, watermark_ms: Some(60) }], "a row that was late is late again");
+    let mut other = SplitWatermarks::new(CutRule::Late, None, known, None);
+    other.started(&id("a"));
+    other.started(&id("new"));
+    assert_eq!(other.settle(), Change::default(), "a split without a watermark holds it back");
+}

@@ -260,6 +260,11 @@ impl SegmentWriter {
     }
 }
 
+/// A digest of a text, by which two texts are known to be the same.
+pub fn text_digest(text: &str) -> String {
+    format!("{:032x}", xxh3_128(text.as_bytes()))
+}
+
 fn damaged(path: &Path, cause: &str) -> Error {
     Error::new(&CHECKPOINT_DAMAGED, &[("path", &path.display()), ("cause", &cause)])
 }

@@ -26,7 +26,7 @@ mod snapshot;
 mod sorted_rows;
 mod timers;
 
-pub use folder::{CheckpointFolder, Section, SegmentWriter};
+pub use folder::{CheckpointFolder, Section, SegmentWriter, text_digest};
 pub use key_table::{KeyBatch, KeyTable, KeyTableSpec, Slots};
 pub use lock::FileLock;
 pub use row_chains::{Added, ChainRows, RowChains, RowChainsSpec, RowIdentity};

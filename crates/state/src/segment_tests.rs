@@ -59,6 +59,4 @@ fn bytes_that_end_early_or_are_of_another_version_are_errors() {
     let mut other = bytes;
     other[3] = b'9';
     assert_eq!(decode_snapshot(&other).expect_err("another version").code(), "HW-X102");
-
-
 }

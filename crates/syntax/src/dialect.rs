@@ -19,6 +19,7 @@
 //! | `CASE x WHEN 1, 2 THEN ..` | `CASE WHEN x IN (1, 2) THEN ..` |
 //! | `(a - b) DAY TO SECOND` | `$MINUS(a, b, 'DAY TO SECOND')` |
 //! | `PATTERN (..) WITHIN INTERVAL '1' HOUR` | a first `DEFINE $WITHIN AS INTERVAL '1' HOUR` |
+//! | `(SELECT ..) MATCH_RECOGNIZE (..)` | `$SUBQUERY((SELECT ..)) MATCH_RECOGNIZE (..)` |
 //! | `MERGE .. UPDATE SET *`, `INSERT *` | `UPDATE SET $ALL = $ALL`, `INSERT VALUES ($ALL)` |
 //! | hint after a table name | string literals in `TableFactor::Table::with_hints`, see [`crate::table_hints`] |
 
@@ -51,6 +52,8 @@ pub const HINT: &str = "$HINT";
 pub const FLINK_TYPE: &str = "$FLINK";
 /// Name of the pattern variable whose definition is the `WITHIN` interval of MATCH_RECOGNIZE.
 pub const WITHIN: &str = "$WITHIN";
+/// Name of the table function whose argument is the subquery before MATCH_RECOGNIZE.
+pub const SUBQUERY: &str = "$SUBQUERY";
 /// Name that stands for all columns in `UPDATE SET *` and `INSERT *` of MERGE.
 pub const ALL: &str = "$ALL";
 /// Name of the marker for `RETURNING` of a JSON function; its argument is the type as text.

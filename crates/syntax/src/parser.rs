@@ -50,6 +50,7 @@ pub fn parse(raw: &RawStatement) -> Result<Statement> {
 
 fn parse_tokens(source: &Source, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
     refuse_hex_numbers(source, &tokens)?;
+    refuse_exclusions(&tokens)?;
     let (tokens, hints) = take_hints(tokens)?;
     let tokens = rewrite(tokens);
     let dialect = FlinkDialect::new(tokens.len());
@@ -75,6 +76,17 @@ fn refuse_hex_numbers(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     let feature = format!("the hexadecimal number {}", source.slice(token.span.start, token.span.end));
     let instead = "write the number in decimal, or X'...' for bytes";
     Err(SyntaxError::new(SyntaxErrorKind::Unsupported { feature, instead }, token.span.start))
+}
+
+/// `A {- B -}` in a pattern would be read as a quantifier of A.
+fn refuse_exclusions(tokens: &[TokenWithSpan]) -> Result<()> {
+    let visible: Vec<&TokenWithSpan> =
+        tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).collect();
+    let opens = |pair: &&[&TokenWithSpan]| pair[0].token == Token::LBrace && pair[1].token == Token::Minus;
+    let Some(pair) = visible.windows(2).find(opens) else { return Ok(()) };
+    let feature = "{- ... -} in a pattern".to_string();
+    let instead = "leave the variable in the pattern, and out of MEASURES";
+    Err(SyntaxError::new(SyntaxErrorKind::Unsupported { feature, instead }, pair[0].span.start))
 }
 
 fn parser(dialect: &FlinkDialect, tokens: Vec<TokenWithSpan>) -> Parser<'_> {

@@ -1,7 +1,7 @@
 //! Changes to the tokens of a statement before parsing: comments leave, hints are set aside, and the few constructs
 //! that `sqlparser` has no hook for get a form that it reads.
 
-use crate::dialect::{ALL, WITHIN};
+use crate::dialect::{ALL, SUBQUERY, WITHIN};
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::hints::{Hint, LooseHint, LooseHints};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
@@ -36,7 +36,7 @@ pub(crate) fn take_hints(tokens: Vec<TokenWithSpan>) -> Result<(Vec<TokenWithSpa
     Ok((kept, LooseHints::new(loose)))
 }
 
-/// Gives `WITHIN`, `FOR VERSION AS OF`, `UPDATE SET *` and `INSERT *` a form that `sqlparser` reads, and joins the lines
+/// Gives `WITHIN`, `SKIP TO v`, a subquery before MATCH_RECOGNIZE, `FOR VERSION AS OF`, `UPDATE SET *` and `INSERT *` a form that `sqlparser` reads, and joins the lines
 /// of a string.
 pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 8);
@@ -74,6 +74,16 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             out.push(comma);
             continue;
         }
+        if is_word(&token, "MATCH_RECOGNIZE") {
+            name_subquery(&mut out);
+        }
+        if matches!(out.as_slice(), [.., skip, to] if is_word(skip, "SKIP") && is_word(to, "TO"))
+            && matches!(&token.token, Token::Word(_))
+            && !["NEXT", "FIRST", "LAST"].iter().any(|word| is_word(&token, word))
+        {
+            // `SKIP TO v` is `SKIP TO LAST v`.
+            out.push(made(Token::make_keyword("LAST")));
+        }
         if token.token == Token::Mul {
             let all = || made(Token::make_word(ALL, None));
             let set = matches!(out.as_slice(), [.., update, set] if is_word(update, "UPDATE") && is_word(set, "SET"));
@@ -91,6 +101,36 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         out.push(token);
     }
     out
+}
+
+/// `(SELECT ..) MATCH_RECOGNIZE`: a subquery at the end of the tokens becomes the argument of a table function, as patterns
+/// are only read behind names.
+fn name_subquery(out: &mut Vec<TokenWithSpan>) {
+    if out.last().is_none_or(|last| last.token != Token::RParen) {
+        return;
+    }
+    let mut depth = 0usize;
+    let mut open = None;
+    for (place, token) in out.iter().enumerate().rev() {
+        match token.token {
+            Token::RParen => depth += 1,
+            Token::LParen => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            open = (token.token == Token::LParen).then_some(place);
+            break;
+        }
+    }
+    let Some(open) = open else { return };
+    let is_query = out.get(open + 1).is_some_and(|first| ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(first, word)));
+    if !is_query {
+        return;
+    }
+    let span = out[open].span;
+    let made = |token| TokenWithSpan { token, span };
+    out.splice(open..open, [made(Token::make_word(SUBQUERY, None)), made(Token::LParen)]);
+    out.push(made(Token::RParen));
 }
 
 fn is_word(token: &TokenWithSpan, word: &str) -> bool {

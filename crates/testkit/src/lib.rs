@@ -15,6 +15,7 @@ pub mod oracle;
 pub mod play;
 pub mod services;
 pub mod tidy;
+pub mod time;
 
 /// Every error code of the libraries, for the catalogue's test.
 pub fn codes() -> Vec<&'static base::ErrorCode> {

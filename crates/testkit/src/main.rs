@@ -8,6 +8,7 @@ use testkit::diff::{self, DiffOptions};
 use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
+use testkit::time::{self, TimeOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
 use testkit::{bench, bench_kafka, bench_planning, bench_state};
 
@@ -42,6 +43,11 @@ enum Command {
     /// A case is made from its number: tables, changes, views, a query, batch sizes, parallelism, restarts. Its changelog must be
     /// valid and describe the right table at several points. A wrong case is made smaller before it is printed.
     Diff(DiffArgs),
+    /// Run random streams with bounded disorder through queries over event time, and compare with what they mean
+    ///
+    /// A case is made from its number. Its final table must not depend on arrival, splits, batches, parallelism and restarts,
+    /// and late rows must be applied or counted. A wrong case is made smaller before it is printed.
+    Time(TimeArgs),
     /// Write the generated parts of the documentation; run from the repository's root
     Docs,
     /// Measure JSON file -> one-minute tumble -> blackhole against decoding alone with arrow-json
@@ -121,6 +127,25 @@ struct DiffArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct TimeArgs {
+    /// How many cases
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    runs: u64,
+    /// The number of the first case; the next case has the next number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// No new case after so many minutes
+    #[arg(long, value_name = "N")]
+    minutes: Option<f64>,
+    /// Stop after so many wrong cases
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    wrong: usize,
+    /// Print every case before it runs
+    #[arg(long)]
+    trace: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct PlayArgs {
     /// The scenario's folder
     #[arg(value_name = "SCENARIO_DIR")]
@@ -165,7 +190,7 @@ struct OracleArgs {
     /// Parallel instances; more than 1 compares tables
     #[arg(long, value_name = "N", default_value_t = 1)]
     parallelism: usize,
-    /// Take a checkpoint after every N feeds, throw the job away and go on from it
+    /// Take a checkpoint after every N feeds, throw the job away and go on from the checkpoint's files
     #[arg(long, value_name = "N")]
     restore_every: Option<usize>,
     /// Count deliberate differences and missing features as failures
@@ -189,6 +214,7 @@ fn main() -> ExitCode {
         Command::Play(args) => finish(run_play(args)),
         Command::Fuzz(args) => finish(run_fuzz(args)),
         Command::Diff(args) => finish(run_diff(args)),
+        Command::Time(args) => finish(run_time(args)),
         Command::Bench(args) => finish(run_bench(&args)),
         Command::BenchPart { part, parallelism, input } => finish(run_part(&part, parallelism, &input)),
         Command::Oracle(args) => {
@@ -308,6 +334,20 @@ fn run_diff(args: DiffArgs) -> Result<(), String> {
     let report = diff::run(&options)?;
     println!("{report}");
     if report.failing.is_empty() { Ok(()) } else { Err("there are wrong results".into()) }
+}
+
+fn run_time(args: TimeArgs) -> Result<(), String> {
+    let minutes = |value: f64| Duration::try_from_secs_f64(value * 60.0).map_err(|error| error.to_string());
+    let options = TimeOptions {
+        seed: args.seed,
+        runs: args.runs,
+        time: args.minutes.map(minutes).transpose()?,
+        wrong_max: args.wrong,
+        trace: args.trace,
+    };
+    let report = time::run(&options)?;
+    println!("{report}");
+    if report.wrong.is_empty() { Ok(()) } else { Err("there are wrong results".into()) }
 }
 
 fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {

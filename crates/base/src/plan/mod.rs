@@ -129,6 +129,8 @@ pub enum NodeKind {
     TemporalJoin(TemporalJoin),
     /// A join of the rows of equal windows.
     WindowJoin(WindowJoin),
+    /// Top-N of windows.
+    WindowRank(WindowRank),
     /// A join with the rows that a table has now.
     LookupJoin(LookupJoin),
     /// MATCH_RECOGNIZE.
@@ -142,6 +144,9 @@ impl NodeKind {
     pub fn waits_for_watermark(&self) -> bool {
         match self {
             NodeKind::WindowAggregate(aggregate) => !aggregate.window.is_processing_time,
+            NodeKind::WindowTable(table) => {
+                matches!(table.window.kind, WindowKind::Session { .. }) && !table.window.is_processing_time
+            }
             NodeKind::WindowJoin(_) | NodeKind::WindowRank(_) | NodeKind::TemporalJoin(_) => true,
             NodeKind::MatchRecognize(pattern) => pattern.rowtime.is_some(),
             NodeKind::IntervalJoin(join) => join.rowtimes.is_some() && join.kind != JoinKind::Inner,
@@ -177,6 +182,7 @@ impl NodeKind {
             NodeKind::IntervalJoin(_) => "interval join",
             NodeKind::TemporalJoin(_) => "temporal join",
             NodeKind::WindowJoin(_) => "window join",
+            NodeKind::LookupJoin(_) => "lookup join",
             NodeKind::WindowRank(_) => "window rank",
             NodeKind::MatchRecognize(_) => "match",
             NodeKind::Sink(_) => "sink",
@@ -340,8 +346,10 @@ pub struct WindowTable {
 /// are late: dropped and counted. [`WindowAggregate::emit`] may let a window fire earlier and again: then it gives updates.
 #[derive(Debug, Clone)]
 pub struct WindowAggregate {
-    /// The window.
+    /// The window. Its time column is a rowtime, or, if [`WindowAggregate::is_attached`], the ends of windows that rows come with.
     pub window: Window,
+    /// Whether rows come with their windows: those of an operator below.
+    pub is_attached: bool,
     /// Key columns of the input.
     pub keys: Vec<usize>,
     /// Aggregates.

@@ -93,6 +93,9 @@ pub enum PatternValue {
         /// Rows before the last one.
         offset: u32,
     },
+    /// The event time at which the match is given: that of its last row, or of what an earlier match waited for. It is never
+    /// behind the watermark. Not for conditions.
+    Rowtime,
     /// An aggregate over the rows.
     Aggregate {
         /// The function.

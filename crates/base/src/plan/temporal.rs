@@ -110,6 +110,9 @@ pub struct WindowRank {
     pub end: u64,
     /// Of rows that are equal in the order the last one counts: the last row of a key by time. With one rank only.
     pub last_of_equals: bool,
+    /// Rows that are equal in the order are told apart by their content, not by their arrival: results of windows, which come
+    /// in no order that means anything.
+    pub by_content: bool,
     /// Whether the number is given.
     pub with_rank: bool,
 }

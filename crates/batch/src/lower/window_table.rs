@@ -9,7 +9,7 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Fields};
 use base::plan::WindowKind;
 use base::text::{local_to_instant_ms, zone_offset_ms};
-use base::types::INSTANT_ZONE;
+use base::types::{INSTANT_ZONE, TimeAttribute};
 use base::{Error, LogicalType, Result};
 use datafusion_common::UnnestOptions;
 use datafusion_expr::UserDefinedLogicalNodeCore;
@@ -26,6 +26,9 @@ impl Lowering<'_> {
         }
         let input = self.lower(&node.input)?;
         let time = node.input.schema().index_of_column(&node.time).map_err(from_datafusion)?;
+        if base::Field::from_arrow(node.input.schema().field(time))?.time == Some(TimeAttribute::Proctime) {
+            return Err(Error::unsupported("windows by processing time in batch mode"));
+        }
         let is_instant = matches!(input.types[time].logical, LogicalType::TimestampLtz(_));
         let assign = AssignWindows {
             time,

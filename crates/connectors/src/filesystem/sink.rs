@@ -114,9 +114,11 @@ impl SinkProvider for FilesystemSink {
                 return Err(Error::new(&codes::SINK_PATH_IS_FILE, &[("path", &folder.display())]));
             }
             std::fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder.display(), &cause))?;
+            // A job that goes on after a failure begins like one that is started.
+            self.release()?;
             // Writing the reservation also shows that the folder is writable.
-            let reserved = part_files::reserve_run(folder)?;
-            self.run().reserved = Some(reserved);
+            let reserved = Some(part_files::reserve_run(folder)?);
+            *self.run() = Run { reserved, number: None };
             Ok(Vec::new())
         })
     }

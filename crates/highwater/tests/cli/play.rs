@@ -54,6 +54,17 @@ fn play_variants(parallelism: usize) {
     play_together(&[drained, per_minute, with_r]);
 }
 
+/// Late rows correct windows that have been given. Its topics have the names of the plain job's.
+fn play_late_fire(parallelism: usize) {
+    let late_fire = scenario("s3a_order_minute_gmv", parallelism);
+    let late_fire = PlayOptions {
+        job: Some(late_fire.scenario.join("job_late_fire.sql")),
+        expected: "expected/late_fire".into(),
+        ..late_fire
+    };
+    play_together(&[late_fire]);
+}
+
 /// The job with rows of the initial snapshot let through.
 fn with_snapshot_rows(job: &Path, folder: &Path) -> PathBuf {
     let text = std::fs::read_to_string(job).expect("job");
@@ -82,4 +93,14 @@ fn variants_give_the_expected_topics() {
 #[test]
 fn variants_give_the_expected_topics_with_four_instances() {
     play_variants(4);
+}
+
+#[test]
+fn late_rows_correct_windows() {
+    play_late_fire(1);
+}
+
+#[test]
+fn late_rows_correct_windows_with_four_instances() {
+    play_late_fire(4);
 }

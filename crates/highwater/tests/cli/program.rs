@@ -150,6 +150,11 @@ impl Running<'_> {
         panic!("never {what}; last status {last}");
     }
 
+    /// Whether it has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| child.try_wait().expect("state of the program").is_none())
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: &str) {
         let id = self.child.as_ref().expect("running").id().to_string();

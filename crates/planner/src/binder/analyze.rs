@@ -227,7 +227,7 @@ fn group_window(aggregate: Aggregate) -> Result<LogicalPlan> {
                 Some(marker) => Expr::Column(Column::new_unqualified(match marker.part {
                     WindowPart::Start => WINDOW_COLUMNS[0],
                     WindowPart::End => WINDOW_COLUMNS[1],
-                    WindowPart::Rowtime => WINDOW_COLUMNS[2],
+                    WindowPart::Rowtime | WindowPart::Proctime | WindowPart::Time => WINDOW_COLUMNS[2],
                 })),
                 None => key.clone(),
             },

@@ -315,7 +315,7 @@ fn a_processing_time_that_is_missing_and_a_lookup_of_the_past_are_notes() {
     let binder = Binder::new(&session.catalogs, session.function_context().unwrap(), None);
     let sql = "SELECT o.k FROM orders AS o JOIN orders FOR SYSTEM_TIME AS OF o.proctime AS u ON o.k = u.k";
     let syntax::Statement::Query(query) = syntax::parse_statement(sql).unwrap() else { panic!("no query") };
-    assert_eq!(binder.query(&query).unwrap_err().code(), "HW-I002");
+    assert!(binder.query(&query).is_ok());
     let codes: Vec<&str> = binder.warnings.borrow().iter().map(Error::code).collect();
     assert_eq!(codes, ["HW-P311"]);
     assert_eq!(

@@ -58,6 +58,14 @@ pub fn explain(binder: &Binder<'_>, query: &Query, first: Error) -> Error {
     Error::all(errors).unwrap_or_else(|| Error::internal("an error without a reason"))
 }
 
+/// What is wrong with the times of temporal joins of a query that is bound: what all sides lack in one message. Says what is
+/// worth saying of them.
+pub fn times(binder: &Binder<'_>, query: &Query) -> Option<Error> {
+    let found = names::walk(binder, query);
+    binder.warnings.borrow_mut().extend(found.warnings);
+    Error::all(found.errors.into_iter().filter(|error| error.code() == own::TEMPORAL_JOIN.code).collect())
+}
+
 fn text(error: &Error) -> [String; 3] {
     error.parts(Language::English)
 }

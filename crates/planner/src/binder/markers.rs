@@ -5,6 +5,7 @@
 
 use crate::bridge::{external, typed_field};
 use crate::codes;
+use crate::lower::window_codes;
 use arrow::datatypes::{DataType, FieldRef};
 use base::types::{TIME_KEY, TimeAttribute};
 use base::{Error, Field, LogicalType};
@@ -25,6 +26,10 @@ pub enum WindowPart {
     End,
     /// `_ROWTIME`
     Rowtime,
+    /// `_PROCTIME`
+    Proctime,
+    /// Its last moment, where the query does not ask for it.
+    Time,
 }
 
 /// A marker function.
@@ -38,21 +43,35 @@ pub struct WindowMarker {
     signature: Signature,
 }
 
-const MARKERS: [(&str, &str, WindowPart); 9] = [
+const MARKERS: [(&str, &str, WindowPart); 15] = [
     ("TUMBLE_START", "TUMBLE", WindowPart::Start),
     ("TUMBLE_END", "TUMBLE", WindowPart::End),
     ("TUMBLE_ROWTIME", "TUMBLE", WindowPart::Rowtime),
+    ("TUMBLE_PROCTIME", "TUMBLE", WindowPart::Proctime),
+    ("TUMBLE_TIME$", "TUMBLE", WindowPart::Time),
     ("HOP_START", "HOP", WindowPart::Start),
     ("HOP_END", "HOP", WindowPart::End),
     ("HOP_ROWTIME", "HOP", WindowPart::Rowtime),
+    ("HOP_PROCTIME", "HOP", WindowPart::Proctime),
+    ("HOP_TIME$", "HOP", WindowPart::Time),
     ("SESSION_START", "SESSION", WindowPart::Start),
     ("SESSION_END", "SESSION", WindowPart::End),
     ("SESSION_ROWTIME", "SESSION", WindowPart::Rowtime),
+    ("SESSION_PROCTIME", "SESSION", WindowPart::Proctime),
+    ("SESSION_TIME$", "SESSION", WindowPart::Time),
 ];
 
-/// The markers of a group window.
-pub fn group_window_markers(window: &str) -> Vec<&'static str> {
-    MARKERS.iter().filter(|(_, of, _)| *of == window).map(|(name, ..)| *name).collect()
+/// The markers that a group window groups by; `asked` says whether the query names a marker.
+pub fn group_window_markers(window: &str, asked: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let of_window = || MARKERS.iter().filter(|(_, of, _)| *of == window);
+    let bounds = of_window().filter(|(_, _, part)| matches!(part, WindowPart::Start | WindowPart::End));
+    // Only one of them can be a column: which one depends on the time column, which is not known yet.
+    let times = of_window().filter(|(name, _, part)| match part {
+        WindowPart::Rowtime | WindowPart::Proctime => asked(name),
+        WindowPart::Time => true,
+        WindowPart::Start | WindowPart::End => false,
+    });
+    bounds.chain(times.take(1)).map(|(name, ..)| *name).collect()
 }
 
 /// Whether a function is one of the markers.
@@ -75,12 +94,11 @@ pub fn as_window_marker(function: &ScalarUDF) -> Option<&WindowMarker> {
 /// The type and time attribute of a window's time column.
 ///
 /// # Errors
-/// It is no time attribute, or a processing time.
+/// It is no time attribute.
 pub fn check_time_column(function: &str, column: &str, field: &arrow::datatypes::Field) -> base::Result<Field> {
     let field = Field::from_arrow(field)?;
     match field.time {
-        Some(TimeAttribute::Rowtime) => Ok(field),
-        Some(TimeAttribute::Proctime) => Err(Error::unsupported("windows over processing time")),
+        Some(TimeAttribute::Rowtime | TimeAttribute::Proctime) => Ok(field),
         None => Err(Error::new(
             &codes::NOT_TIME_ATTRIBUTE,
             &[("function", &function), ("column", &column), ("type", &field.sql_type.logical)],
@@ -132,17 +150,31 @@ impl ScalarUDFImpl for WindowMarker {
             )));
         };
         let time = check_time_column(self.window, time.name(), time).map_err(external)?;
-        if self.part != WindowPart::Rowtime {
-            return Ok(typed_field(self.name, &LogicalType::Timestamp(3).not_null()));
+        let is_processing_time = time.time == Some(TimeAttribute::Proctime);
+        match self.part {
+            WindowPart::Start | WindowPart::End => {
+                return Ok(typed_field(self.name, &LogicalType::Timestamp(3).not_null()));
+            }
+            WindowPart::Rowtime if is_processing_time => {
+                return Err(external(Error::new(
+                    &window_codes::PROCTIME_WINDOW_ROWTIME,
+                    &[("function", &self.name), ("window", &self.window), ("column", &time.name)],
+                )));
+            }
+            WindowPart::Proctime if !is_processing_time => {
+                return Err(external(Error::unsupported(format!("{} of a window by event time", self.name))));
+            }
+            WindowPart::Rowtime | WindowPart::Proctime | WindowPart::Time => {}
         }
         let logical = match time.sql_type.logical {
             LogicalType::TimestampLtz(_) => LogicalType::TimestampLtz(3),
             _ => LogicalType::Timestamp(3),
         };
-        // Flink's own type: nullable, unlike the ends of the window.
-        let mut field = typed_field(self.name, &logical.nullable()).as_ref().clone();
+        // Flink's own type: a rowtime is nullable, unlike the ends of the window.
+        let sql_type = logical.nullable().with_nullable(!is_processing_time);
+        let mut field = typed_field(self.name, &sql_type).as_ref().clone();
         let mut metadata = field.metadata().clone();
-        metadata.insert(TIME_KEY.into(), "rowtime".into());
+        metadata.insert(TIME_KEY.into(), if is_processing_time { "proctime" } else { "rowtime" }.into());
         field.set_metadata(metadata);
         Ok(Arc::new(field))
     }

@@ -12,6 +12,8 @@ mod grouping;
 mod hints;
 mod literals;
 mod markers;
+pub mod match_codes;
+pub mod match_recognize;
 pub mod names;
 mod nulls;
 mod optimize;
@@ -92,11 +94,23 @@ impl<'a> Binder<'a> {
     pub fn query(&self, query: &ast::Query) -> Result<LogicalPlan> {
         let mut query = query.clone();
         stars::expand(self, &mut query);
-        self.bind(&query).map_err(|error| match self.open_views.is_empty() {
-            true => diagnose::explain(self, &query, error),
-            // A view was right when it was made; looking again at every level would take for ever.
-            false => error,
-        })
+        let said = self.warnings.borrow().len();
+        let error = match self.bind(&query) {
+            Ok(plan) if self.open_views.is_empty() && temporal::has_times(&query) => {
+                return diagnose::times(self, &query).map_or(Ok(plan), Err);
+            }
+            Ok(plan) => return Ok(plan),
+            Err(error) => error,
+        };
+        // A view was right when it was made; looking again at every level would take for ever.
+        let explained = if self.open_views.is_empty() { diagnose::explain(self, &query, error) } else { error };
+        if let Some(query) = temporal::assume_now(&query) {
+            let notes = self.warnings.borrow_mut().split_off(said);
+            let bound = self.bind(&query);
+            self.warnings.borrow_mut().extend(notes);
+            return bound.map_err(|_| explained);
+        }
+        Err(explained)
     }
 
     /// Binds a query up to the first thing that is wrong with it.

@@ -12,6 +12,7 @@ use crate::cast::CastFunction;
 use crate::catalog::{CatalogObject, CatalogTable};
 use crate::literal::Literal;
 use crate::table_source::CatalogTableSource;
+use crate::pattern_functions::pattern_function;
 use crate::time_functions::hidden_function;
 use crate::window_functions::WindowFunction;
 use arrow::datatypes::DataType;
@@ -59,7 +60,8 @@ impl<'a> Provider<'a> {
 
 /// A scalar function for DataFusion, from the registry or the planner.
 pub fn scalar(name: &str, context: &FunctionContext) -> Option<Arc<ScalarUDF>> {
-    functions::scalar(name).or_else(|| hidden_function(name)).map(|function| scalar_udf(function, context))
+    let function = functions::scalar(name).or_else(|| hidden_function(name)).or_else(|| pattern_function(name));
+    function.map(|function| scalar_udf(function, context))
 }
 
 impl ContextProvider for Provider<'_> {

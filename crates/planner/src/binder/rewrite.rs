@@ -6,6 +6,7 @@
 
 use super::hints;
 use super::literals;
+use super::match_recognize;
 use super::names::nested_aggregate;
 use super::nulls;
 use super::order;
@@ -46,13 +47,10 @@ const KNOWN_TO_FLINK: &[&str] = &[
     "FLATTEN",
     "FROM_CHANGELOG",
     "GET",
-    "HOP_PROCTIME",
     "MATCH_PROCTIME",
     "MATCH_ROWTIME",
-    "SESSION_PROCTIME",
     "SOURCE_WATERMARK",
     "TO_CHANGELOG",
-    "TUMBLE_PROCTIME",
 ];
 /// Access to an element of an array or a value of a map.
 pub const ITEM_FUNCTION: &str = "ITEM";
@@ -368,13 +366,13 @@ impl<'a> Rewriter<'a> {
             TableFactor::Derived { sample: None, .. }
             | TableFactor::UNNEST { with_offset: false, with_offset_alias: None, .. }
             | TableFactor::TableFunction { .. }
+            | TableFactor::MatchRecognize { .. }
             | TableFactor::NestedJoin { .. } => Ok(()),
             TableFactor::Derived { sample: Some(_), .. } => Err(Error::unsupported("TABLESAMPLE")),
             TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST ... WITH OFFSET")),
             TableFactor::Function { name, .. } => {
                 Err(Error::unsupported(format!("LATERAL TABLE({name}(...)): table functions other than UNNEST")))
             }
-            TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT and UNPIVOT")),
             _ => Err(Error::unsupported("this kind of table in FROM")),
         }
@@ -396,7 +394,8 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         let span = factor.span();
         plain_unnest(factor);
-        let result = self.table(factor).and_then(|()| hints::mark_table(self, factor));
+        let prepared = match_recognize::prepare(factor);
+        let result = prepared.and_then(|()| self.table(factor)).and_then(|()| hints::mark_table(self, factor));
         self.check(result, span)
     }
 

@@ -361,6 +361,9 @@ fn hide_aliases(rewriter: &mut Rewriter<'_>, select: &mut Select) -> bool {
 
 /// `GROUP BY TUMBLE(ts, i)` becomes `GROUP BY TUMBLE_START(ts, i), TUMBLE_END(ts, i), ...`: the SELECT list can then use them.
 fn expand_group_windows(select: &mut Select) {
+    let read: Vec<String> = select.projection.iter().map(ToString::to_string).collect();
+    let read = format!("{} {}", read.join(" "), select.having.as_ref().map(ToString::to_string).unwrap_or_default());
+    let read = read.to_uppercase();
     let GroupByExpr::Expressions(keys, _) = &mut select.group_by else { return };
     let mut expanded = Vec::with_capacity(keys.len());
     for key in keys.drain(..) {
@@ -370,7 +373,7 @@ fn expand_group_windows(select: &mut Select) {
         };
         match (window, &key) {
             (Some(window), Expr::Function(function)) => {
-                for marker in group_window_markers(&window) {
+                for marker in group_window_markers(&window, |marker| read.contains(marker)) {
                     let mut function = function.clone();
                     let mut ident = Ident::with_quote('`', marker);
                     ident.span = function.name.span();

@@ -196,8 +196,8 @@ impl Unnester {
         for condition in split_conjunction_owned(filter.predicate) {
             let condition = as_in(condition);
             let stays = match &condition {
-                Expr::Not(inner) => is_semi(inner),
-                other => is_semi(other) || !has_subquery(other),
+                Expr::Not(inner) => is_semi(inner, true),
+                other => is_semi(other, false) || !has_subquery(other),
             };
             conditions.push(match condition {
                 condition if stays => condition,
@@ -513,11 +513,14 @@ fn is_one_value(comparison: &SetComparison) -> bool {
     matches!(comparison.quantifier, SetQuantifier::Any) && extremes(comparison.op, false).len() == 1
 }
 
-/// What becomes a semi or anti join.
-fn is_semi(expr: &Expr) -> bool {
+/// What becomes a semi or anti join. NOT IN needs an operand of the left side: the comparison with a constant would be taken
+/// for a filter of the subquery, and lose its NULLs.
+fn is_semi(expr: &Expr, is_negated: bool) -> bool {
     match expr {
         Expr::Exists(_) => true,
-        Expr::InSubquery(is_in) => !has_subquery(&is_in.expr),
+        Expr::InSubquery(is_in) => {
+            !has_subquery(&is_in.expr) && (is_in.negated == is_negated || is_in.expr.any_column_refs())
+        }
         _ => false,
     }
 }

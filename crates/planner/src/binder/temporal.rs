@@ -93,6 +93,52 @@ fn add(operator: &mut JoinOperator, marker: ast::Expr) -> base::Result<()> {
     }
 }
 
+/// Whether a query has FOR SYSTEM_TIME AS OF.
+pub fn has_times(query: &ast::Query) -> bool {
+    let mut search = HasTimes;
+    ast::Visit::visit(query, &mut search).is_break()
+}
+
+struct HasTimes;
+
+impl ast::Visitor for HasTimes {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> std::ops::ControlFlow<()> {
+        match factor {
+            TableFactor::Table { version: Some(TableVersion::ForSystemTimeAsOf(_)), .. } => {
+                std::ops::ControlFlow::Break(())
+            }
+            _ => std::ops::ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The query with PROCTIME() in the place of columns after FOR SYSTEM_TIME AS OF whose names say that they are meant to be it;
+/// `None` if there are none.
+pub fn assume_now(query: &ast::Query) -> Option<ast::Query> {
+    let mut query = query.clone();
+    let mut assume = AssumeNow(false);
+    let _ = ast::VisitMut::visit(&mut query, &mut assume);
+    assume.0.then_some(query)
+}
+
+struct AssumeNow(bool);
+
+impl ast::VisitorMut for AssumeNow {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> std::ops::ControlFlow<()> {
+        if let TableFactor::Table { version: Some(TableVersion::ForSystemTimeAsOf(time)), .. } = factor
+            && super::names::is_named_proctime(time)
+        {
+            *time = call("PROCTIME", Vec::new());
+            self.0 = true;
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
 /// A join whose condition has the marker as its node; any other join as it is.
 ///
 /// # Errors

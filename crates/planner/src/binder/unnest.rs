@@ -132,7 +132,7 @@ fn lateral(join: Join) -> Result<Join> {
 /// # Errors
 /// A condition on the outer row that cannot be moved out of the subquery.
 pub fn laterals(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let joined = plan.transform_up(|plan| {
+    let joined = plan.transform_up_with_subqueries(|plan| {
         let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
         let LogicalPlan::Subquery(subquery) = join.right.as_ref() else { return Ok(Transformed::no(plan)) };
         let mut pull_up = PullUpCorrelatedExpr::new();

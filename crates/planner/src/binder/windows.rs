@@ -2,6 +2,7 @@
 
 use super::coerce::{cast_to, common_sql_type, sql_type_of};
 use super::markers::check_time_column;
+use super::match_recognize;
 use super::rewrite::{GROUP_WINDOWS, ROW_MARKER, VALUES_MARKER, call_arguments, function_name, table_function};
 use super::select::plain_table;
 use super::unnest;
@@ -72,6 +73,29 @@ impl RelationPlanner for FlinkRelations {
                 let window = name.to_string().trim_matches('`').to_uppercase();
                 let function = table_function(name, arguments.args);
                 let plan = self.window(&window, &function, context)?;
+                with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
+            }
+            TableFactor::MatchRecognize {
+                table,
+                partition_by,
+                order_by,
+                measures,
+                after_match_skip,
+                pattern,
+                symbols,
+                alias,
+                rows_per_match: _,
+            } => {
+                let input = context.plan(*table)?;
+                let written = match_recognize::Written {
+                    partition_by,
+                    order_by,
+                    measures,
+                    after_match_skip,
+                    pattern,
+                    symbols,
+                };
+                let plan = match_recognize::plan(input, written, &self.functions, context)?;
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }
             TableFactor::Derived { lateral, subquery, alias, sample } => {

@@ -12,7 +12,7 @@ use crate::expression::{self, Tree};
 use crate::nodes::WindowTableNode;
 use base::function::{AggregateFunction, AggregateOptions};
 use base::plan::{
-    AggregateCall, Distribution, Edge, GroupAggregate, Node, NodeId, NodeKind, Output, WindowAggregate, WindowEmit, WindowKind,
+    AggregateCall, Distribution, Edge, GroupAggregate, Node, NodeId, NodeKind, Output, WindowAggregate, WindowKind,
     WindowProperty,
 };
 use base::{ChangelogMode, Error, Field, Result, RowType, SqlType, TimeAttribute};
@@ -120,10 +120,27 @@ impl Builder<'_> {
             let properties: Vec<Option<WindowProperty>> =
                 keys.iter().map(|key| property(&key.over(&input.projection), width)).collect();
             let has = |property| properties.contains(&Some(property));
-            if pending.legacy || has(WindowProperty::Start) && has(WindowProperty::End) {
+            let is_whole = has(WindowProperty::Start) && has(WindowProperty::End);
+            if pending.legacy || is_whole && is_by_session(&input, &pending, &keys, width) {
                 return self.window_aggregate(input, pending, keys, &properties, calls);
             }
             input.window = Some(pending);
+        } else if self.attached_window(&input, &keys).is_some() {
+            self.settle_rank(&mut input)?;
+        }
+        if let Some((pending, properties)) = self.attached_window(&input, &keys) {
+            let first = input.fields.len();
+            let node = self.fields(input.node).len();
+            for (place, field) in pending.fields.iter().enumerate() {
+                input.projection.push(Tree::Column { index: node + place, sql_type: field.sql_type.clone() });
+                input.fields.push(field.clone());
+            }
+            let key = |(key, property): (Tree, &Option<WindowProperty>)| match property {
+                Some(property) => Tree::Column { index: first + property_index(*property), sql_type: key.sql_type() },
+                None => key,
+            };
+            let keys = keys.into_iter().zip(&properties).map(key).collect();
+            return self.window_aggregate(input, pending, keys, &properties, calls);
         }
         self.group_aggregate(input, keys, calls)
     }
@@ -261,13 +278,11 @@ impl Builder<'_> {
                 None => Field::new(name.clone(), tree.sql_type()),
             })
             .collect();
-        let before = Relation { node: input.node, window: None, rank: None, conditions, projection: read.trees, fields };
+        let before =
+            Relation { node: input.node, window: None, rank: None, conditions, projection: read.trees, fields };
         let node = self.node(before)?;
         let mut pending = pending;
-        let partition: Vec<String> =
-            pending.partition.iter().map(|&column| self.identity(input.node).columns[column].clone()).collect();
         pending.window.time_column = time_column;
-        self.check_session(&pending, &partition, node, &key_columns)?;
         let results = key_columns.len() + planned.len();
         let group = self.window_node(node, pending, &key_columns, planned, &used)?;
         Ok(self.window_relation(group, sources, &window_conditions, key_columns.len()..results, &used, width))
@@ -314,20 +329,6 @@ impl Builder<'_> {
         Relation { node: group, window: None, rank: None, conditions, projection, fields }
     }
 
-    fn check_session(&self, pending: &PendingWindow, partition: &[String], node: NodeId, keys: &[usize]) -> Result<()> {
-        if !matches!(pending.window.kind, WindowKind::Session { .. }) || pending.legacy {
-            return Ok(());
-        }
-        let mut keys: Vec<&String> = keys.iter().map(|&key| &self.identity(node).columns[key]).collect();
-        let mut partition: Vec<&String> = partition.iter().collect();
-        keys.sort();
-        partition.sort();
-        if keys == partition {
-            return Ok(());
-        }
-        Err(Error::unsupported("a SESSION window whose PARTITION BY differs from the keys of its aggregate"))
-    }
-
     fn window_node(
         &mut self,
         input: NodeId,
@@ -366,12 +367,19 @@ impl Builder<'_> {
             .filter_map(|property| properties.iter().position(|known| *known == property))
             .map(|place| own_keys.iter().copied().chain([results + place]).collect())
             .collect();
+        let emit = self.window_emit(&pending.window)?;
+        let digest = match emit.makes_updates() {
+            true => format!("{digest} {emit:?}"),
+            false => digest,
+        };
+        let is_legacy = pending.legacy;
         let kind = NodeKind::WindowAggregate(WindowAggregate {
             window: pending.window,
+            is_attached: pending.attached,
             keys: keys.to_vec(),
             calls,
             properties: properties.to_vec(),
-            emit: WindowEmit::default(),
+            emit,
         });
         let draft = Draft {
             spread: Some(own_keys),
@@ -384,15 +392,18 @@ impl Builder<'_> {
             },
             identity: Identity { rows, columns: identities, anchor },
         };
-        Ok(self.push(draft, true))
+        let node = self.push(draft, true);
+        if is_legacy {
+            self.legacy_windows.insert(node);
+        }
+        Ok(node)
     }
 
-    /// Only a rowtime attribute can cut windows.
+    /// Only a time attribute can cut windows.
     pub fn check_time_column(&self, node: &WindowTableNode, input: &Relation, time: usize) -> Result<()> {
         let field = &input.fields[time];
         match field.time {
-            Some(TimeAttribute::Rowtime) => return Ok(()),
-            Some(TimeAttribute::Proctime) => return Err(Error::unsupported("processing-time windows")),
+            Some(TimeAttribute::Rowtime | TimeAttribute::Proctime) => return Ok(()),
             None => {}
         }
         let function = match node.kind {
@@ -484,6 +495,30 @@ fn call_text(call: &AggregateCall, names: &[String]) -> String {
 fn is_present_constant(tree: &Tree) -> bool {
     use arrow::array::Array;
     matches!(tree, Tree::Literal { value, .. } if !value.is_null(0))
+}
+
+/// Whether an aggregate groups by just what sessions are kept by: else it reads their rows. Other windows are those of all rows.
+fn is_by_session(input: &Relation, pending: &PendingWindow, keys: &[Tree], width: usize) -> bool {
+    if !matches!(pending.window.kind, WindowKind::Session { .. }) {
+        return true;
+    }
+    let mut columns = Vec::new();
+    for key in keys {
+        let tree = key.over(&input.projection);
+        if tells_window(&tree, width) {
+            continue;
+        }
+        match tree.as_column() {
+            Some(column) => columns.push(column),
+            None => return false,
+        }
+    }
+    let mut partition = pending.partition.clone();
+    for list in [&mut columns, &mut partition] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    columns == partition
 }
 
 fn property(tree: &Tree, width: usize) -> Option<WindowProperty> {

@@ -4,6 +4,7 @@
 use super::LowerContext;
 use super::scan::Reads;
 use super::snapshot_filter::Operation;
+use super::window_rank::RankedWindow;
 use crate::changelog;
 use crate::expression::{self, Compiled, Tree};
 use base::changelog::ChangelogMode;
@@ -47,6 +48,8 @@ pub struct PendingWindow {
     pub legacy: bool,
     /// PARTITION BY of SESSION.
     pub partition: Vec<usize>,
+    /// Rows come with their windows: the time column holds the ends.
+    pub attached: bool,
     /// window_start, window_end, window_time.
     pub fields: [Field; 3],
 }
@@ -58,6 +61,8 @@ pub struct PendingRank {
     pub rank: Rank,
     /// The column of the number.
     pub field: Field,
+    /// The window that it ranks the rows of.
+    pub window: Option<RankedWindow>,
 }
 
 /// Rows of a node behind a filter and a projection that are not an operator yet.
@@ -94,6 +99,8 @@ pub struct Builder<'a> {
     pub random_calls: Cell<usize>,
     /// Tables whose STATE_TTL hints have been applied.
     pub hinted: RefCell<BTreeSet<String>>,
+    /// Window aggregates that were written as GROUP BY TUMBLE(...): their columns are times, not windows, for what is above.
+    pub legacy_windows: BTreeSet<NodeId>,
     made: HashMap<String, NodeId>,
 }
 
@@ -124,6 +131,7 @@ impl<'a> Builder<'a> {
             warnings: Vec::new(),
             random_calls: Cell::new(0),
             hinted: RefCell::default(),
+            legacy_windows: BTreeSet::new(),
             made: HashMap::new(),
         }
     }
@@ -245,14 +253,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Makes a pending window an operator.
-    ///
-    /// # Errors
-    /// SESSION: only an aggregate can merge sessions.
     pub fn settle_window(&mut self, relation: &mut Relation) -> Result<()> {
         let Some(pending) = relation.window.take() else { return Ok(()) };
-        if matches!(pending.window.kind, WindowKind::Session { .. }) {
-            return Err(Error::unsupported("SESSION without an aggregate by window_start and window_end"));
-        }
         let input = relation.node;
         let mut fields = self.fields(input).to_vec();
         fields.extend(pending.fields.iter().cloned());
@@ -267,13 +269,26 @@ impl<'a> Builder<'a> {
             columns,
             anchor: short_hash(&format!("{} {text}", below.anchor)),
         };
+        // The rows of a session are kept where they meet, with all columns; others pass.
+        let is_session = matches!(pending.window.kind, WindowKind::Session { .. });
+        let (spread, distribution, held) = match is_session {
+            true => {
+                let partition = pending.partition.clone();
+                let held = format!(", columns=[{}]", below.columns.join(", "));
+                (Some(partition.clone()), Distribution::Hash(partition), held)
+            }
+            false => (self.drafts[input].spread.clone(), Distribution::Forward, String::new()),
+        };
         let draft = Draft {
-            spread: self.drafts[input].spread.clone(),
+            spread,
             node: Node {
                 operator_id: format!("window-table-{}", identity.anchor),
-                digest: format!("WindowTable({text}, input={})", below.rows),
-                kind: NodeKind::WindowTable(WindowTable { window: pending.window.clone() }),
-                inputs: vec![Edge { node: input, distribution: Distribution::Forward }],
+                digest: format!("WindowTable({text}{held}, input={})", below.rows),
+                kind: NodeKind::WindowTable(WindowTable {
+                    window: pending.window.clone(),
+                    partition: pending.partition.clone(),
+                }),
+                inputs: vec![Edge { node: input, distribution }],
                 output: Output {
                     row: RowType::new(fields),
                     changelog: ChangelogMode::APPEND,

@@ -63,11 +63,11 @@ impl JoinForm {
 }
 
 /// What of a side's input the join reads.
-struct Input {
-    node: NodeId,
+pub struct Input {
+    pub node: NodeId,
     /// By column of the relation: the column of the node.
-    columns: Vec<usize>,
-    keys: Vec<usize>,
+    pub columns: Vec<usize>,
+    pub keys: Vec<usize>,
 }
 
 impl Builder<'_> {
@@ -194,7 +194,7 @@ impl Builder<'_> {
     }
 
     /// A side as a node with its keys as columns.
-    fn join_input(&mut self, mut relation: Relation, keys: Vec<Tree>) -> Result<Input> {
+    pub fn join_input(&mut self, mut relation: Relation, keys: Vec<Tree>) -> Result<Input> {
         let shown = relation.fields.len();
         let names: Vec<String> = relation.fields.iter().map(|field| field.name.clone()).collect();
         let mut trees = columns(&relation.fields);
@@ -387,7 +387,7 @@ pub fn equality(left: Tree, right: Tree, null_safe: bool) -> Result<Tree> {
 }
 
 /// The operands of an equality, and whether NULL equals NULL.
-fn operands(tree: &Tree) -> Option<(&Tree, &Tree, bool)> {
+pub fn operands(tree: &Tree) -> Option<(&Tree, &Tree, bool)> {
     let (call, name, null_safe) = match tree {
         Tree::Not(inner) => (inner.as_ref(), "IS DISTINCT FROM", true),
         other => (other, "=", false),
@@ -544,17 +544,8 @@ fn side_names(plan: &LogicalPlan, names: &mut Vec<String>) {
     }
 }
 
-fn is_null(tree: &Tree) -> bool {
-    matches!(tree, Tree::Literal { value, .. } if value.null_count() == value.len())
-}
-
 /// `a NOT IN (SELECT b)`, the first condition: a NULL on either side could be equal to anything, so it keeps the row out.
-fn null_aware(condition: &mut Vec<Tree>) {
-    if condition.first().is_some_and(is_null) {
-        // Of a constant NULL nothing else is left: every row is a partner.
-        condition.remove(0);
-        return;
-    }
+fn null_aware(condition: &mut [Tree]) {
     let Some(first) = condition.first_mut() else { return };
     let Some((left, right, false)) = operands(first) else { return };
     let is_null = |tree: &Tree| Tree::Is { input: Box::new(tree.clone()), test: Test::Null };

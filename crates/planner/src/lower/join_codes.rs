@@ -126,12 +126,5 @@ pub const LOOKUP_TABLE: ErrorCode = ErrorCode {
 };
 
 /// All of them.
-pub const CODES: &[&ErrorCode] = &[
-    &TIME_JOIN_CHANGES,
-    &AS_OF_KIND,
-    &VERSIONS_KEY,
-    &VERSIONS_CONDITION,
-    &VERSIONS_TIME,
-    &LOOKUP_KEY,
-    &LOOKUP_TABLE,
-];
+pub const CODES: &[&ErrorCode] =
+    &[&TIME_JOIN_CHANGES, &AS_OF_KIND, &VERSIONS_KEY, &VERSIONS_CONDITION, &VERSIONS_TIME, &LOOKUP_KEY, &LOOKUP_TABLE];

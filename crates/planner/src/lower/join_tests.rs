@@ -168,26 +168,6 @@ fn a_hint_says_how_long_a_side_is_kept() {
 }
 
 #[test]
-fn joins_of_other_kinds_are_refused_by_name() {
-    let windows = "(SELECT * FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)))";
-    let (x, y) = (windows.replace("{}", "a"), windows.replace("{}", "b"));
-    for (sql, feature) in [
-        (
-            "SELECT a.id FROM a JOIN b ON a.id = b.id AND a.ts BETWEEN b.ts - INTERVAL '1' MINUTE AND b.ts".into(),
-            "interval join",
-        ),
-        ("SELECT a.id FROM a JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.id = b.id".into(), "FOR SYSTEM_TIME AS OF"),
-        (
-            format!(
-                "SELECT x.id FROM {x} x JOIN {y} y ON x.id = y.id AND x.window_start = y.window_start AND \
-                 x.window_end = y.window_end"
-            ),
-            "window join",
-        ),
-    ] {
-        let sql: String = sql;
-        let error = outcome(&sql).expect_err(&sql);
-        assert!(error.to_string().contains(feature), "{sql}: {error}");
-    }
+fn times_that_are_bounded_in_one_direction_are_a_regular_join() {
     assert_eq!(joins("SELECT a.id FROM a JOIN b ON a.id = b.id AND a.ts > b.ts"), [(JoinKind::Inner, 1, true)]);
 }

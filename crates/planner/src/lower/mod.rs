@@ -11,6 +11,7 @@ pub mod join;
 mod expand;
 pub mod join_codes;
 mod lookup_join;
+mod match_recognize;
 mod over;
 pub mod over_codes;
 mod query;
@@ -27,6 +28,9 @@ mod time_join;
 mod two_phase;
 mod unnest;
 mod unsupported;
+pub mod window_codes;
+mod window_emit;
+pub mod window_rank;
 
 use crate::catalog::CatalogTable;
 use crate::changelog;
@@ -122,6 +126,7 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
         sinks.push(builder.sink(query)?);
     }
     builder.warn_of_hints();
+    builder.drop_unread(&mut sinks);
     finish(builder, sinks, context)
 }
 
@@ -163,6 +168,8 @@ pub mod fixtures;
 #[cfg(test)]
 mod join_tests;
 #[cfg(test)]
+mod time_join_tests;
+#[cfg(test)]
 mod rank_tests;
 #[cfg(test)]
 mod sets_tests;
@@ -170,3 +177,5 @@ mod sets_tests;
 mod sql_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;

@@ -233,7 +233,7 @@ impl Builder<'_> {
         let anchor = format!("over-{}", short_hash(&format!("{window} {}", below.anchor)));
         let mut identities = below.columns.clone();
         identities.extend(texts.into_iter().map(|text| column_identity(format!("{text} over {window}"))));
-        let upsert_keys = self.output(input).upsert_keys.clone();
+        let upsert_keys = over_keys(self.output(input), &over.partition);
         let draft = Draft {
             spread: Some(over.partition.clone()),
             node: Node {
@@ -251,6 +251,18 @@ impl Builder<'_> {
             },
         };
         self.push(draft, true)
+    }
+}
+
+/// The keys of an OVER's rows. A row that changes may come in another partition before it goes in the one where it was.
+fn over_keys(input: &Output, partition: &[usize]) -> Vec<Vec<usize>> {
+    let with_partition = |key: &Vec<usize>| {
+        let added = partition.iter().copied().filter(|column| !key.contains(column));
+        key.iter().copied().chain(added).collect()
+    };
+    match input.changelog.is_append_only() {
+        true => input.upsert_keys.clone(),
+        false => input.upsert_keys.iter().map(with_partition).collect(),
     }
 }
 

@@ -4,7 +4,9 @@ use super::builder::{Builder, Draft, Identity, PendingWindow, Relation, columns,
 use super::unsupported;
 use crate::expression::{self, Compiler, Tree, from_datafusion};
 use crate::nodes::expand::as_expand;
+use crate::nodes::match_recognize::as_match;
 use crate::nodes::replicate::as_replicate;
+use crate::nodes::single_row::as_single_row;
 use crate::nodes::temporal::as_temporal_join;
 use crate::nodes::unnest::as_unnest;
 use crate::nodes::{WindowTableNode, as_window_table};
@@ -83,6 +85,12 @@ impl Builder<'_> {
         if let Some(join) = as_temporal_join(node) {
             return self.temporal_join(join);
         }
+        if let Some(pattern) = as_match(node) {
+            return self.match_recognize(pattern);
+        }
+        if let Some(row) = as_single_row(node) {
+            return self.lower(&row.input);
+        }
         match as_replicate(node) {
             Some(replicate) => self.replicate(replicate),
             None => Err(Error::unsupported(node.name())),
@@ -121,6 +129,7 @@ impl Builder<'_> {
         let time_type = &relation.fields[time].sql_type.logical;
         let instant = matches!(time_type, LogicalType::TimestampLtz(_));
         let end_type = if instant { LogicalType::TimestampLtz(3) } else { LogicalType::Timestamp(3) };
+        let is_processing_time = relation.fields[time].time == Some(TimeAttribute::Proctime);
         let bound = || LogicalType::Timestamp(3).not_null();
         let named = names(node.schema());
         let [start, end, window_time] = &named[named.len().saturating_sub(3)..] else {
@@ -131,8 +140,11 @@ impl Builder<'_> {
             Field::new(end.clone(), bound()),
             // TUMBLE_ROWTIME of a group window is nullable in Flink, window_time of a window table is not.
             Field {
-                time: Some(TimeAttribute::Rowtime),
-                ..Field::new(window_time.clone(), end_type.nullable().with_nullable(node.legacy))
+                time: relation.fields[time].time,
+                ..Field::new(
+                    window_time.clone(),
+                    end_type.nullable().with_nullable(node.legacy && !is_processing_time),
+                )
             },
         ];
         let window = Window {
@@ -140,11 +152,11 @@ impl Builder<'_> {
             offset_ms: node.offset_ms,
             time_column: time,
             time_zone: instant.then_some(self.context.config.time_zone),
-            is_processing_time: relation.fields[time].time == Some(TimeAttribute::Proctime),
+            is_processing_time,
         };
         let mut all = relation.fields.clone();
         all.extend(fields.iter().cloned());
-        let pending = PendingWindow { window, legacy: node.legacy, partition, fields };
+        let pending = PendingWindow { window, legacy: node.legacy, partition, attached: false, fields };
         Ok(Relation { window: Some(pending), projection: columns(&all), fields: all, ..relation })
     }
 

@@ -22,10 +22,13 @@ use datafusion_expr::logical_plan::{Filter, Limit, Projection, Sort, Window};
 use datafusion_expr::{Expr, LogicalPlan, WindowFunctionDefinition};
 
 /// A node with the columns that it is ordered and partitioned by.
-struct Ordered {
-    node: NodeId,
-    partition: Vec<usize>,
-    order: Vec<SortKey>,
+pub(super) struct Ordered {
+    /// The node.
+    pub node: NodeId,
+    /// PARTITION BY.
+    pub partition: Vec<usize>,
+    /// ORDER BY.
+    pub order: Vec<SortKey>,
 }
 
 impl Builder<'_> {
@@ -79,11 +82,16 @@ impl Builder<'_> {
     ) -> Result<Relation> {
         let (start, end) = (range.start.unwrap_or(1).max(1), range.end.unwrap_or(RankEnd::All));
         let only = (end == RankEnd::Constant(start)).then_some(start);
-        let node = match self.deduplicated(&ordered, start, end) {
+        let window = self.ranked_window(&ordered, end, &number.name)?;
+        let deduplicated = match &window {
+            Some(_) => None,
+            None => self.deduplicated(&ordered, start, end),
+        };
+        let node = match deduplicated {
             Some(node) => (node?, None),
             None => {
                 let rank = self.rank_of(&ordered, start, end);
-                (ordered.node, Some(PendingRank { rank, field: number }))
+                (ordered.node, Some(PendingRank { rank, field: number, window }))
             }
         };
         let place = self.fields(ordered.node).len();
@@ -285,7 +293,7 @@ impl Builder<'_> {
 
     /// Makes a pending ranking an operator.
     pub fn settle_rank(&mut self, relation: &mut Relation) -> Result<()> {
-        let Some(PendingRank { mut rank, mut field }) = relation.rank.take() else { return Ok(()) };
+        let Some(PendingRank { mut rank, mut field, window }) = relation.rank.take() else { return Ok(()) };
         let place = self.fields(relation.node).len();
         // EXPLAIN calls the number as the query does.
         if let Some(shown) = relation.projection.iter().position(|tree| tree.as_column() == Some(place)) {
@@ -293,7 +301,10 @@ impl Builder<'_> {
         }
         rank.with_rank =
             relation.conditions.iter().chain(&relation.projection).any(|tree| tree.columns().contains(&place));
-        relation.node = self.rank_node(relation.node, rank, Some(field));
+        relation.node = match window {
+            Some(window) => self.window_rank_node(relation.node, rank, window, Some(field)),
+            None => self.rank_node(relation.node, rank, Some(field)),
+        };
         Ok(())
     }
 
@@ -323,7 +334,7 @@ impl Builder<'_> {
     }
 
     /// The keys of a ranking's rows.
-    fn rank_keys(&self, input: NodeId, rank: &Rank) -> Vec<Vec<usize>> {
+    pub(super) fn rank_keys(&self, input: NodeId, rank: &Rank) -> Vec<Vec<usize>> {
         if rank.end == RankEnd::Constant(rank.start) {
             return vec![sorted(&rank.partition)];
         }
@@ -343,7 +354,7 @@ impl Builder<'_> {
         self.output(input).upsert_keys.iter().map(with_partition).collect()
     }
 
-    fn ranking_node(&mut self, input: NodeId, parts: Parts, distribution: Distribution) -> NodeId {
+    pub(super) fn ranking_node(&mut self, input: NodeId, parts: Parts, distribution: Distribution) -> NodeId {
         let below = self.identity(input).clone();
         let Parts { name, text, kind, fields, keys } = parts;
         let rows = short_hash(&format!("{name} {text} {}", below.rows));
@@ -456,12 +467,17 @@ impl Builder<'_> {
 }
 
 /// What a node of this file is made of.
-struct Parts {
-    name: &'static str,
-    text: String,
-    kind: NodeKind,
-    fields: Vec<Field>,
-    keys: Vec<Vec<usize>>,
+pub(super) struct Parts {
+    /// The kind, as a part of the operator's id.
+    pub name: &'static str,
+    /// What else the id and the digest are made of.
+    pub text: String,
+    /// The operator.
+    pub kind: NodeKind,
+    /// Its columns.
+    pub fields: Vec<Field>,
+    /// Its keys.
+    pub keys: Vec<Vec<usize>>,
 }
 
 /// Whether a Top-N is a LIMIT of rows that are only added.
@@ -476,7 +492,8 @@ fn sorted(columns: &[usize]) -> Vec<usize> {
     columns
 }
 
-fn pick(columns: &[usize], names: &[String]) -> String {
+/// Some of the names, as a list.
+pub(super) fn pick(columns: &[usize], names: &[String]) -> String {
     columns.iter().map(|&column| names[column].as_str()).collect::<Vec<_>>().join(", ")
 }
 

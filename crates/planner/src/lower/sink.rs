@@ -39,6 +39,35 @@ struct TableTarget {
 }
 
 impl Builder<'_> {
+    /// Drops nodes that lead to no sink: versions are read below the operator that keeps the last one.
+    pub fn drop_unread(&mut self, sinks: &mut [SinkDraft]) {
+        let mut is_read = vec![false; self.drafts.len()];
+        sinks.iter().for_each(|sink| is_read[sink.node] = true);
+        for node in (0..self.drafts.len()).rev().collect::<Vec<_>>() {
+            if is_read[node] {
+                self.drafts[node].node.inputs.iter().for_each(|edge| is_read[edge.node] = true);
+            }
+        }
+        if is_read.iter().all(|read| *read) {
+            return;
+        }
+        let mut places = vec![0; is_read.len()];
+        for node in 1..places.len() {
+            places[node] = places[node - 1] + usize::from(is_read[node - 1]);
+        }
+        let mut reads = is_read.iter();
+        self.drafts.retain(|_| *reads.next().unwrap_or(&true));
+        for draft in &mut self.drafts {
+            draft.node.inputs.iter_mut().for_each(|edge| edge.node = places[edge.node]);
+        }
+        for sink in sinks {
+            sink.node = places[sink.node];
+            if let Target::Table(target) = &mut sink.target {
+                target.relation.node = places[target.relation.node];
+            }
+        }
+    }
+
     /// Lowers a query up to its sink.
     pub fn sink(&mut self, query: &SinkQuery) -> Result<SinkDraft> {
         let relation = self.lower(&query.logical)?;

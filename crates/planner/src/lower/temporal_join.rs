@@ -6,9 +6,11 @@ use super::join_codes as codes;
 use super::time_join::Versions;
 use crate::expression::Tree;
 use crate::nodes::temporal::TemporalJoinNode;
+use crate::table_source::catalog_table;
 use base::plan::{JoinKind, Keep, NodeKind};
 use base::types::TimeAttribute;
 use base::{Error, Field, Result, SqlType};
+use datafusion_expr::LogicalPlan;
 
 /// The column that says whether a version passes the filters of the right side.
 const VALID: &str = "$valid";
@@ -35,7 +37,7 @@ impl Builder<'_> {
             Some(column) => left.fields[column].time == Some(TimeAttribute::Proctime),
             None => !time.hidden().is_empty(),
         };
-        if is_now {
+        if is_now || self.is_only_asked(&node.right) {
             return self.join_now(node, left);
         }
         let left_time = time.as_column().filter(|&column| left.fields[column].time == Some(TimeAttribute::Rowtime));
@@ -44,6 +46,11 @@ impl Builder<'_> {
         };
         let right = self.lower(&node.right)?;
         let VersionRows { mut relation, keys, rowtime } = self.version_rows(right)?;
+        if keys.is_empty() {
+            // A key that the condition does not read is no column of the plan any more.
+            let declared = declared_key(&node.right);
+            return Err(if declared.is_empty() { Error::new(&codes::VERSIONS_KEY, &[]) } else { lacks_key(&declared) });
+        }
         let columns_of = |relation: &Relation, column: usize| {
             relation.projection.iter().position(|tree| tree.as_column() == Some(column))
         };
@@ -59,13 +66,13 @@ impl Builder<'_> {
         let names: Vec<String> = keys.first().map_or_else(Vec::new, |key| {
             key.iter().map(|&column| self.fields(relation.node)[column].name.clone()).collect()
         });
-        let keys: Vec<Vec<usize>> = keys
-            .iter()
-            .filter_map(|key| key.iter().map(|&column| columns_of(&relation, column)).collect())
-            .collect();
+        let keys: Vec<Vec<usize>> =
+            keys.iter().filter_map(|key| key.iter().map(|&column| columns_of(&relation, column)).collect()).collect();
         self.keep_version_keys(&mut parts, &keys, &names, width)?;
         // What is asked of versions must not decide which ones there are.
-        parts.rest.extend(std::mem::take(&mut parts.right).iter().map(|tree| join::shift(tree, |column| column + width)));
+        parts
+            .rest
+            .extend(std::mem::take(&mut parts.right).iter().map(|tree| join::shift(tree, |column| column + width)));
         let conditions = std::mem::take(&mut relation.conditions);
         if !conditions.is_empty() {
             let valid = Tree::and(conditions);
@@ -79,10 +86,8 @@ impl Builder<'_> {
         for tree in std::mem::take(&mut parts.left) {
             left = self.filter(left, &tree);
         }
-        let form = JoinForm::Temporal(Versions {
-            times: [left_time, right_time],
-            state_ttl: self.context.config.state_ttl,
-        });
+        let form =
+            JoinForm::Temporal(Versions { times: [left_time, right_time], state_ttl: self.context.config.state_ttl });
         let mut joined = self.join_relations(kind, left, relation, parts, form)?;
         joined.projection.truncate(width + visible);
         joined.fields.truncate(width + visible);
@@ -92,8 +97,7 @@ impl Builder<'_> {
     /// The condition over the columns of both sides, its parts.
     pub fn temporal_condition(&self, node: &TemporalJoinNode, left: &Relation, right: &Relation) -> Result<Vec<Tree>> {
         let schema = node.left.schema().join(node.right.schema()).map_err(crate::expression::from_datafusion)?;
-        let types: Vec<SqlType> =
-            left.fields.iter().chain(&right.fields).map(|field| field.sql_type.clone()).collect();
+        let types: Vec<SqlType> = left.fields.iter().chain(&right.fields).map(|field| field.sql_type.clone()).collect();
         let parts = match self.compile_over(&schema, &types, &node.condition)? {
             Tree::And(all) => all,
             one => vec![one],
@@ -120,24 +124,16 @@ impl Builder<'_> {
             }
             _ => (draft.output.upsert_keys.clone(), None),
         };
-        if keys.is_empty() {
-            return Err(Error::new(&codes::VERSIONS_KEY, &[]));
-        }
         Ok(VersionRows { relation, keys, rowtime })
     }
 
     /// Leaves the equalities of one key among the keys of the join; the others are conditions like any other.
     fn keep_version_keys(&self, parts: &mut Parts, keys: &[Vec<usize>], names: &[String], width: usize) -> Result<()> {
         let column = |tree: &Tree| super::builder::key_column(tree);
-        let is_compared = |wanted: &usize| {
-            parts.keys.iter().any(|key| !key.null_safe && column(&key.right) == Some(*wanted))
-        };
+        let is_compared =
+            |wanted: &usize| parts.keys.iter().any(|key| !key.null_safe && column(&key.right) == Some(*wanted));
         let Some(key) = keys.iter().find(|key| key.iter().all(is_compared)) else {
-            let example: Vec<String> = names.iter().map(|name| format!("table.{name} = ...")).collect();
-            return Err(Error::new(
-                &codes::VERSIONS_CONDITION,
-                &[("keys", &names.join(", ")), ("example", &example.join(" AND "))],
-            ));
+            return Err(lacks_key(names));
         };
         let mut kept: Vec<usize> = Vec::new();
         for equality in std::mem::take(&mut parts.keys) {
@@ -153,5 +149,23 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+fn lacks_key(names: &[String]) -> Error {
+    let example: Vec<String> = names.iter().map(|name| format!("table.{name} = ...")).collect();
+    Error::new(&codes::VERSIONS_CONDITION, &[("keys", &names.join(", ")), ("example", &example.join(" AND "))])
+}
+
+/// The primary key of the table that a plan reads, if it reads no more.
+fn declared_key(plan: &LogicalPlan) -> Vec<String> {
+    match plan {
+        LogicalPlan::TableScan(scan) => {
+            catalog_table(scan.source.as_ref()).map_or_else(Vec::new, |table| table.definition.primary_key.clone())
+        }
+        LogicalPlan::SubqueryAlias(alias) => declared_key(&alias.input),
+        LogicalPlan::Projection(projection) => declared_key(&projection.input),
+        LogicalPlan::Filter(filter) => declared_key(&filter.input),
+        _ => Vec::new(),
     }
 }

@@ -7,8 +7,8 @@ use crate::expression::{self, Compiled, Tree};
 use crate::operators::join as joined;
 use arrow::array::{ArrayRef, Int64Array};
 use base::plan::{
-    Distribution, Edge, IntervalJoin, Join, JoinKey, JoinKind, JoinSide, Node, NodeId, NodeKind, Output, TemporalJoin, Window,
-    WindowJoin, WindowKind, WindowProperty,
+    Distribution, Edge, IntervalJoin, Join, JoinKey, JoinKind, JoinSide, Node, NodeId, NodeKind, Output, TemporalJoin,
+    Window, WindowJoin, WindowKind, WindowProperty,
 };
 use base::types::TimeAttribute;
 use base::{ChangelogMode, Error, Expression, Field, Result};
@@ -169,10 +169,16 @@ impl Builder<'_> {
         let mut shifts = Vec::new();
         for base_ms in TRIED_MS {
             let value: ArrayRef = Arc::new(Int64Array::from(vec![base_ms]));
-            let stamp = arrow::compute::cast(&value, &arrow::datatypes::DataType::Timestamp(arrow::datatypes::TimeUnit::Millisecond, None)).ok()?;
+            let stamp = arrow::compute::cast(
+                &value,
+                &arrow::datatypes::DataType::Timestamp(arrow::datatypes::TimeUnit::Millisecond, None),
+            )
+            .ok()?;
             let value = arrow::compute::cast(&stamp, &field.sql_type.arrow()).ok()?;
             let known = tree.replace(&mut |leaf| match leaf {
-                Tree::Column { sql_type, .. } => Some(Tree::Literal { value: value.clone(), sql_type: sql_type.clone() }),
+                Tree::Column { sql_type, .. } => {
+                    Some(Tree::Literal { value: value.clone(), sql_type: sql_type.clone() })
+                }
                 _ => None,
             });
             let shifted = expression::constant(&known, &self.context.functions).ok()?;
@@ -248,7 +254,7 @@ impl Builder<'_> {
         }
     }
 
-    fn window_of_node(&self, node: NodeId, column: usize) -> Option<(Window, WindowProperty)> {
+    pub(super) fn window_of_node(&self, node: NodeId, column: usize) -> Option<(Window, WindowProperty)> {
         let draft = &self.drafts.get(node)?.node;
         let input = |position: usize| draft.inputs.get(position).map(|edge| edge.node);
         match &draft.kind {
@@ -256,21 +262,27 @@ impl Builder<'_> {
                 Some(property) => Some((table.window.clone(), window_property(property)?)),
                 None => self.window_of_node(input(0)?, column),
             },
-            NodeKind::WindowAggregate(aggregate) => match column.checked_sub(aggregate.keys.len() + aggregate.calls.len()) {
-                Some(property) => Some((aggregate.window.clone(), *aggregate.properties.get(property)?)),
-                None => self.window_of_node(input(0)?, *aggregate.keys.get(column)?),
-            },
-            NodeKind::Calc(calc) => self.window_of_node(input(0)?, calc.projection.get(column)?.as_column()?),
-            NodeKind::Rank(_) | NodeKind::Deduplicate(_) | NodeKind::DropUpdateBefore => {
-                self.window_of_node(input(0)?, column)
-            }
-            NodeKind::WindowJoin(_) | NodeKind::TemporalJoin(_) => {
-                let width = self.fields(input(0)?).len();
-                match column.checked_sub(width) {
-                    None => self.window_of_node(input(0)?, column),
-                    Some(column) => self.window_of_node(input(1)?, column),
+            NodeKind::WindowAggregate(_) if self.legacy_windows.contains(&node) => None,
+            NodeKind::WindowAggregate(aggregate) => {
+                match column.checked_sub(aggregate.keys.len() + aggregate.calls.len()) {
+                    Some(property) => Some((aggregate.window.clone(), *aggregate.properties.get(property)?)),
+                    None => self.window_of_node(input(0)?, *aggregate.keys.get(column)?),
                 }
             }
+            NodeKind::Calc(calc) => self.window_of_node(input(0)?, calc.projection.get(column)?.as_column()?),
+            NodeKind::Rank(_) | NodeKind::WindowRank(_) | NodeKind::Deduplicate(_) | NodeKind::DropUpdateBefore => {
+                self.window_of_node(input(0)?, column)
+            }
+            // A padded row is in no window.
+            NodeKind::WindowJoin(join) => match column.checked_sub(self.fields(input(0)?).len()) {
+                None if !matches!(join.kind, JoinKind::Right | JoinKind::Full) => {
+                    self.window_of_node(input(0)?, column)
+                }
+                Some(column) if !matches!(join.kind, JoinKind::Left | JoinKind::Full) => {
+                    self.window_of_node(input(1)?, column)
+                }
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -289,7 +301,10 @@ impl Builder<'_> {
         let right_names: Vec<String> = self.fields(right).iter().map(name).collect();
         let names = joined::joined_names(&left_names, &right_names);
         let below = [self.identity(left).clone(), self.identity(right).clone()];
-        let identities: Vec<String> = below[0].columns.iter().map(|column| format!("left {column}"))
+        let identities: Vec<String> = below[0]
+            .columns
+            .iter()
+            .map(|column| format!("left {column}"))
             .chain(below[1].columns.iter().map(|column| format!("right {column}")))
             .collect();
         let condition: Option<Arc<dyn Expression>> = match condition {
@@ -317,35 +332,12 @@ impl Builder<'_> {
         let row = self.joined_row(kind, left, right, &names);
         let text = join::key_text(&regular, &below);
         let condition_text = condition.as_ref().map_or_else(String::new, |condition| condition.digest());
-        let time = |side: usize, column: usize| below[side].columns.get(column).map_or("?", String::as_str);
-        let (operator, time_text, node_kind) = match form {
-            JoinForm::Interval(Interval { times: rowtimes, lower_ms, upper_ms }) => {
-                let times = rowtimes.map_or_else(
-                    || "proctime".to_string(),
-                    |[one, other]| format!("{} - {}", time(0, one), time(1, other)),
-                );
-                let node = IntervalJoin { kind, keys, condition, rowtimes, lower_ms, upper_ms };
-                ("interval-join", format!("{times} in [{lower_ms}, {upper_ms}]"), NodeKind::IntervalJoin(node))
-            }
-            JoinForm::Temporal(Versions { times: rowtimes, state_ttl }) => {
-                let times = format!("{} as of {}", time(1, rowtimes[1]), time(0, rowtimes[0]));
-                let node = TemporalJoin { is_outer: kind == JoinKind::Left, keys, condition, rowtimes, state_ttl };
-                ("temporal-join", times, NodeKind::TemporalJoin(node))
-            }
-            JoinForm::Window(Windows { starts, ends, window }) => {
-                let windows = [0, 1].map(|side| {
-                    let names = if side == 0 { &left_names } else { &right_names };
-                    window_text(&window, &names[starts[side]], &names[ends[side]])
-                });
-                let text = format!("{} {} = {}", windows[0], time(0, ends[0]), time(1, ends[1]));
-                let time_zone = window.time_zone;
-                let node = WindowJoin { kind, keys, condition, starts, ends, time_zone, windows };
-                ("window-join", text, NodeKind::WindowJoin(node))
-            }
-            JoinForm::Regular(_) => ("join", String::new(), NodeKind::Join(Join { condition, ..regular })),
-        };
-        let anchor =
-            format!("{operator}-{}", short_hash(&format!("{text} {time_text} {} {}", below[0].anchor, below[1].anchor)));
+        let regular = Join { condition, ..regular };
+        let (operator, time_text, node_kind) = node_kind(form, regular, &below, [&left_names, &right_names]);
+        let anchor = format!(
+            "{operator}-{}",
+            short_hash(&format!("{text} {time_text} {} {}", below[0].anchor, below[1].anchor))
+        );
         let digest = format!(
             "{operator}({text}, {time_text}, condition=[{condition_text}], left={} [{}], right={} [{}])",
             below[0].rows,
@@ -353,8 +345,10 @@ impl Builder<'_> {
             below[1].rows,
             below[1].columns.join(", ")
         );
-        let rows =
-            short_hash(&format!("{operator} {text} {time_text} [{condition_text}] {} {}", below[0].rows, below[1].rows));
+        let rows = short_hash(&format!(
+            "{operator} {text} {time_text} [{condition_text}] {} {}",
+            below[0].rows, below[1].rows
+        ));
         let identity = Identity {
             rows,
             columns: identities.into_iter().take(row.len()).map(column_identity).collect(),
@@ -383,13 +377,49 @@ impl Builder<'_> {
     }
 }
 
+/// The name of a join in time, what bounds it as text, and what it does. It is otherwise like the regular one.
+fn node_kind(
+    form: JoinForm,
+    regular: Join,
+    below: &[Identity; 2],
+    names: [&[String]; 2],
+) -> (&'static str, String, NodeKind) {
+    let time = |side: usize, column: usize| below[side].columns.get(column).map_or("?", String::as_str);
+    let Join { kind, keys, condition, .. } = regular.clone();
+    match form {
+        JoinForm::Regular(_) => ("join", String::new(), NodeKind::Join(regular)),
+        JoinForm::Interval(Interval { times: rowtimes, lower_ms, upper_ms }) => {
+            let times = rowtimes.map_or_else(
+                || "proctime".to_string(),
+                |[one, other]| format!("{} - {}", time(0, one), time(1, other)),
+            );
+            let node = IntervalJoin { kind, keys, condition, rowtimes, lower_ms, upper_ms };
+            ("interval-join", format!("{times} in [{lower_ms}, {upper_ms}]"), NodeKind::IntervalJoin(node))
+        }
+        JoinForm::Temporal(Versions { times: rowtimes, state_ttl }) => {
+            let times = format!("{} as of {}", time(1, rowtimes[1]), time(0, rowtimes[0]));
+            let node = TemporalJoin { is_outer: kind == JoinKind::Left, keys, condition, rowtimes, state_ttl };
+            ("temporal-join", times, NodeKind::TemporalJoin(node))
+        }
+        JoinForm::Window(Windows { starts, ends, window }) => {
+            let windows = [0, 1].map(|side| window_text(&window, &names[side][starts[side]], &names[side][ends[side]]));
+            let text = format!("{} {} = {}", windows[0], time(0, ends[0]), time(1, ends[1]));
+            let time_zone = window.time_zone;
+            let node = WindowJoin { kind, keys, condition, starts, ends, time_zone, windows };
+            ("window-join", text, NodeKind::WindowJoin(node))
+        }
+    }
+}
+
 fn window_property(position: usize) -> Option<WindowProperty> {
     [WindowProperty::Start, WindowProperty::End, WindowProperty::Time].get(position).copied()
 }
 
 /// Whether windows are cut alike.
-fn is_same_window(one: &Window, other: &Window) -> bool {
-    one.kind == other.kind && one.offset_ms == other.offset_ms && one.time_zone == other.time_zone
+pub(super) fn is_same_window(one: &Window, other: &Window) -> bool {
+    one.kind == other.kind
+        && one.offset_ms == other.offset_ms
+        && one.time_zone == other.time_zone
         && one.is_processing_time == other.is_processing_time
 }
 
@@ -409,7 +439,7 @@ fn is_shift(tree: &Tree) -> bool {
 }
 
 /// A window as Flink's EXPLAIN has it.
-fn window_text(window: &Window, start: &str, end: &str) -> String {
+pub(super) fn window_text(window: &Window, start: &str, end: &str) -> String {
     use super::builder::duration;
     let bounds = format!("win_start=[{start}], win_end=[{end}]");
     let offset = match window.offset_ms {

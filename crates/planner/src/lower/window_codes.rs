@@ -107,6 +107,23 @@ pub const WINDOW_RANK_END: ErrorCode = ErrorCode {
     },
 };
 
+/// The rowtime of a window by processing time.
+pub const PROCTIME_WINDOW_ROWTIME: ErrorCode = ErrorCode {
+    code: "HW-P576",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "{function} of a window by processing time",
+        why: "{column} is a PROCTIME(): its windows follow the clock and have no event time",
+        fix: "use {window}_PROCTIME, {window}_START or {window}_END",
+    },
+    zh: Text {
+        what: "{function} 不能用于处理时间窗口",
+        why: "{column} 是 PROCTIME()，窗口按时钟划分，没有事件时间",
+        fix: "请使用 {window}_PROCTIME、{window}_START 或 {window}_END",
+    },
+};
+
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] = &[
     &EMIT_SESSION,
@@ -115,4 +132,5 @@ pub const CODES: &[&ErrorCode] = &[
     &EMIT_LATENESS_DELAY,
     &WINDOW_RANK_UPDATES,
     &WINDOW_RANK_END,
+    &PROCTIME_WINDOW_ROWTIME,
 ];

@@ -1,10 +1,13 @@
-//! When a window gives its result besides at its end: what the options `table.exec.emit.*` mean together.
+//! When a window aggregate gives its results: what the options `table.exec.emit.*` mean together, and which aggregates read rows
+//! that come with their windows.
 
-use super::builder::{Builder, duration};
+use super::builder::{Builder, PendingWindow, Relation, duration};
+use super::time_join::is_same_window;
 use super::window_codes as codes;
+use crate::expression::Tree;
 use base::config::{EARLY_FIRE, EARLY_FIRE_DELAY, LATE_FIRE, LATE_FIRE_DELAY};
-use base::plan::{Window, WindowEmit, WindowKind};
-use base::{Error, Result};
+use base::plan::{NodeId, Window, WindowEmit, WindowKind, WindowProperty};
+use base::{Error, Field, LogicalType, Result, TimeAttribute};
 use std::time::Duration;
 
 impl Builder<'_> {
@@ -42,5 +45,56 @@ impl Builder<'_> {
             return Err(Error::new(&codes::EMIT_LATENESS_DELAY, &[("delay", &late), ("lateness", &lateness)]));
         }
         Ok(WindowEmit { early, late: Some(late), lateness })
+    }
+
+    /// The window whose bound a column is. An outer join can leave it out: then it is none.
+    pub(super) fn present_window_of(&self, node: NodeId, column: usize) -> Option<(Window, WindowProperty)> {
+        let is_present = self.fields(node).get(column).is_some_and(|field| !field.sql_type.nullable);
+        self.window_of_node(node, column).filter(|_| is_present)
+    }
+
+    /// The window that an aggregate groups by, if its rows come with their windows from an operator below and are final; with
+    /// what each key is of the window. The start of a session does not follow from its end, so that is no such window.
+    pub(super) fn attached_window(
+        &self,
+        input: &Relation,
+        keys: &[Tree],
+    ) -> Option<(PendingWindow, Vec<Option<WindowProperty>>)> {
+        if input.window.is_some() || !self.output(input.node).changelog.is_append_only() {
+            return None;
+        }
+        if input.rank.as_ref().is_some_and(|rank| rank.window.is_none()) {
+            return None;
+        }
+        let width = self.fields(input.node).len();
+        let of = |key: &Tree| {
+            let column = input.projection.get(key.as_column()?)?.as_column().filter(|column| *column < width)?;
+            let (window, property) = self.present_window_of(input.node, column)?;
+            Some((column, window, property))
+        };
+        let found: Vec<_> = keys.iter().map(of).collect();
+        let bound = |wanted: WindowProperty| found.iter().flatten().find(|(_, _, property)| *property == wanted);
+        let (_, window, _) = bound(WindowProperty::Start)?;
+        let (end, other, _) = bound(WindowProperty::End)?;
+        let fits = is_same_window(window, other)
+            && !matches!(window.kind, WindowKind::Session { .. })
+            && !window.is_processing_time;
+        if !fits {
+            return None;
+        }
+        let time = if window.time_zone.is_some() { LogicalType::TimestampLtz(3) } else { LogicalType::Timestamp(3) };
+        let bound = |name: &str| Field::new(name, LogicalType::Timestamp(3).not_null());
+        let fields = [
+            bound("window_start"),
+            bound("window_end"),
+            Field { time: Some(TimeAttribute::Rowtime), ..Field::new("window_time", time.not_null()) },
+        ];
+        let properties = found.iter().map(|one| {
+            let (_, key_window, property) = one.as_ref()?;
+            is_same_window(key_window, window).then_some(*property)
+        });
+        let properties = properties.collect();
+        let window = Window { time_column: *end, ..window.clone() };
+        Some((PendingWindow { window, legacy: false, partition: Vec::new(), attached: true, fields }, properties))
     }
 }

@@ -27,7 +27,7 @@ impl Builder<'_> {
     /// Rows that are taken back, numbers up to a column, windows by processing time.
     pub(super) fn ranked_window(&self, ordered: &Ordered, end: RankEnd, number: &str) -> Result<Option<RankedWindow>> {
         let find = |wanted: WindowProperty| {
-            ordered.partition.iter().find_map(|&column| match self.window_of_node(ordered.node, column) {
+            ordered.partition.iter().find_map(|&column| match self.present_window_of(ordered.node, column) {
                 Some((window, property)) if property == wanted => Some((column, window)),
                 _ => None,
             })
@@ -59,6 +59,16 @@ impl Builder<'_> {
         Ok(Some(RankedWindow { window, start, end: window_end, keeps_last: by_time && end == 1 }))
     }
 
+    /// Whether the rows of a node are what windows give when they are over.
+    fn has_results_of_windows(&self, node: NodeId) -> bool {
+        let node = &self.drafts[node].node;
+        match &node.kind {
+            NodeKind::WindowAggregate(_) | NodeKind::WindowJoin(_) | NodeKind::WindowRank(_) => true,
+            NodeKind::Calc(_) => node.inputs.first().is_some_and(|edge| self.has_results_of_windows(edge.node)),
+            _ => false,
+        }
+    }
+
     /// The node of a ranking of a window.
     pub(super) fn window_rank_node(
         &mut self,
@@ -77,6 +87,7 @@ impl Builder<'_> {
             RankEnd::Constant(end) => end,
             RankEnd::Column(_) | RankEnd::All => u64::MAX,
         };
+        let by_content = self.has_results_of_windows(input);
         let below = &self.identity(input).columns;
         let text = format!(
             "{}..{end} by [{}] per [{}] of window [{}]{}",
@@ -96,9 +107,10 @@ impl Builder<'_> {
             start: rank.start,
             end,
             last_of_equals: ranked.keeps_last,
+            by_content,
             with_rank: rank.with_rank,
         });
-        // The window is a part of the key, but rows are not spread by it: they would meet anew for every window.
+        // Windows are told apart by their start: several of them can be worked on side by side.
         let edge = Distribution::Hash([partition, vec![ranked.start]].concat());
         self.ranking_node(input, Parts { name: "window-rank", text, kind, fields, keys }, edge)
     }

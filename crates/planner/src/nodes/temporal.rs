@@ -111,7 +111,8 @@ impl UserDefinedLogicalNodeCore for TemporalJoinNode {
             lefts.extend(left.maybe_index_of_column(column));
             rights.extend(right.maybe_index_of_column(column));
         }
-        let is_rowtime = |field: &arrow::datatypes::Field| field.metadata().get(TIME_KEY).is_some_and(|time| time == "rowtime");
+        let is_rowtime =
+            |field: &arrow::datatypes::Field| field.metadata().get(TIME_KEY).is_some_and(|time| time == "rowtime");
         rights.extend(right.fields().iter().enumerate().filter(|(_, field)| is_rowtime(field)).map(|(place, _)| place));
         for columns in [&mut lefts, &mut rights] {
             columns.sort_unstable();

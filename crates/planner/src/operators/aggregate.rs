@@ -1,10 +1,11 @@
 //! Rules of GROUP BY, with and without a window, and of its first phase.
 
-use super::{OperatorRules, Shape, Use, name_at, pick, retracts, ttl, union};
+use super::{OperatorRules, Shape, Use, name_at, pick, retracts, time, ttl, union};
 use crate::lower::builder::window_sql;
 use base::config::JobConfig;
 use base::plan::{AggregateCall, GroupAggregate, LocalAggregate, WindowAggregate, WindowKind, WindowProperty};
 use base::{ChangelogMode, RowKind};
+use std::time::Duration;
 
 /// The groups of an aggregate, as a part of its rows.
 const GROUPS: f64 = 0.1;
@@ -25,6 +26,11 @@ fn group_by(keys: &[usize], below: &[String]) -> Option<String> {
 fn set_retract(calls: &mut [AggregateCall], inputs: &[ChangelogMode]) {
     let retract = inputs.iter().any(|mode| retracts(*mode));
     calls.iter_mut().for_each(|call| call.options.retract = retract);
+}
+
+/// When the result of a row follows, for people.
+fn after(delay: Duration) -> String {
+    if delay.is_zero() { "one per row".into() } else { format!("at most one every {}", time(delay)) }
 }
 
 /// Whether an aggregate reads a column.
@@ -156,16 +162,51 @@ impl OperatorRules for WindowAggregate {
             WindowKind::Session { .. } => "the end of the session",
             _ => "the end of the window",
         };
-        vec![
-            format!("state: one row of results {per}; dropped when the watermark reaches {end}"),
-            "allowed lateness 0; late rows are dropped and counted (settings: table.exec.emit.allow-lateness, \
-             table.exec.emit.late-fire.enabled)"
+        let moves = if self.window.is_processing_time { "the clock" } else { "the watermark" };
+        let mut notes = vec![match self.emit.lateness.is_zero() {
+            true => format!("state: one row of results {per}; dropped when {moves} reaches {end}"),
+            false => format!(
+                "state: one row of results {per}; dropped when {moves} is {} behind {end}",
+                time(self.emit.lateness)
+            ),
+        }];
+        if let Some(early) = self.emit.early {
+            notes.push(format!("early results: {} before {end} (table.exec.emit.early-fire.*)", after(early)));
+        }
+        notes.push(match self.emit.late {
+            _ if self.window.is_processing_time => {
+                "windows of the moment at which rows come; those that are open at the end of the input give nothing"
+                    .into()
+            }
+            Some(late) => format!(
+                "allowed lateness {}; late rows correct the result, {}; later ones are dropped and counted",
+                time(self.emit.lateness),
+                after(late)
+            ),
+            None => "allowed lateness 0; late rows are dropped and counted (settings: table.exec.emit.allow-lateness, \
+                     table.exec.emit.late-fire.enabled)"
                 .into(),
-        ]
+        });
+        notes
     }
 
-    fn changelog(&self, _shape: &Shape<'_>, _inputs: &[ChangelogMode]) -> ChangelogMode {
-        ChangelogMode::APPEND
+    fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {
+        match (self.emit.makes_updates(), inputs.iter().any(|mode| retracts(*mode))) {
+            (false, _) => ChangelogMode::APPEND,
+            (true, false) => ChangelogMode::ALL.without(RowKind::Delete),
+            (true, true) => ChangelogMode::ALL,
+        }
+    }
+
+    fn makes_updates(&self) -> bool {
+        self.emit.makes_updates()
+    }
+
+    fn as_cause(&self, _shape: &Shape<'_>) -> String {
+        match self.emit.late {
+            Some(_) => "the window that late rows correct (table.exec.emit.late-fire)".into(),
+            None => "the window that gives early results (table.exec.emit.early-fire)".into(),
+        }
     }
 
     fn needs_update_before(&self, _shape: &Shape<'_>, _input: usize, _readers_do: bool) -> bool {

@@ -13,6 +13,7 @@ const MATCHES: f64 = 0.1;
 /// The columns of the input that a reference reads.
 fn reads(reference: &PatternReference) -> Vec<usize> {
     match &reference.value {
+        PatternValue::Rowtime => Vec::new(),
         PatternValue::First { column, .. } | PatternValue::Last { column, .. } => vec![*column],
         PatternValue::Aggregate { arguments, .. } => {
             arguments.iter().flat_map(|argument| argument.columns()).collect()

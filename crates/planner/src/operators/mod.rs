@@ -20,6 +20,7 @@ mod temporal_sort;
 pub mod time_joins;
 mod unnest;
 mod upsert_materialize;
+mod window_rank;
 mod window_table;
 
 use base::config::JobConfig;
@@ -124,6 +125,8 @@ pub fn rules(kind: &NodeKind) -> &dyn OperatorRules {
         NodeKind::IntervalJoin(join) => join,
         NodeKind::TemporalJoin(join) => join,
         NodeKind::WindowJoin(join) => join,
+        NodeKind::LookupJoin(join) => join,
+        NodeKind::WindowRank(rank) => rank,
         NodeKind::MatchRecognize(pattern) => pattern,
         NodeKind::Sink(sink) => sink,
     }

@@ -1,9 +1,9 @@
 //! Rules of the joins that watermarks bound: by an interval, by versions, by windows.
 
 use super::join::{joined_names, kind_text};
-use super::{OperatorRules, Shape, Use, name_at, pick, retracts, time, ttl};
+use super::{OperatorRules, Shape, Use, name_at, pick, time, ttl};
 use base::config::JobConfig;
-use base::plan::{IntervalJoin, JoinKey, JoinKind, TemporalJoin, WindowJoin};
+use base::plan::{IntervalJoin, JoinKey, JoinKind, LookupJoin, TemporalJoin, WindowJoin};
 use base::{ChangelogMode, Expression};
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +174,10 @@ impl OperatorRules for TemporalJoin {
             ttl_set => format!("; {}", ttl(ttl_set)),
         };
         vec![
-            format!("state of the left side: the rows{} until the watermark reaches {rowtime}", per(&self.keys, 0, &left)),
+            format!(
+                "state of the left side: the rows{} until the watermark reaches {rowtime}",
+                per(&self.keys, 0, &left)
+            ),
             format!(
                 "state of the right side: the versions{}, each until the watermark reaches the {version} of the next one; \
                  the last one is kept{ttl}",
@@ -255,7 +258,59 @@ impl OperatorRules for WindowJoin {
     }
 }
 
-/// Whether an input of a join in time takes rows back, which such a join cannot follow.
-pub fn changes(mode: ChangelogMode) -> bool {
-    retracts(mode) || !mode.is_append_only()
+impl OperatorRules for LookupJoin {
+    fn name(&self) -> &'static str {
+        "LookupJoin"
+    }
+
+    fn describe(&self, shape: &Shape<'_>) -> Vec<String> {
+        let below = shape.input_names(0);
+        let keys =
+            self.key_names.iter().zip(&self.keys).map(|(key, &column)| format!("{key}={}", name_at(&below, column)));
+        let mut parts = vec![
+            format!("table=[{}]", self.table),
+            format!("joinType=[{}]", kind_text(if self.is_outer { JoinKind::Left } else { JoinKind::Inner })),
+            format!("lookup=[{}]", keys.collect::<Vec<_>>().join(", ")),
+        ];
+        parts.extend(self.condition.as_ref().map(|condition| format!("where=[{}]", condition.sql())));
+        if let Some(retry) = &self.retry {
+            let delay = time(retry.delay);
+            parts.push(format!("retry=[lookup_miss, FIXED_DELAY, {delay}, {} attempts]", retry.attempts));
+        }
+        parts.push(format!("select=[{}]", shape.names().join(", ")));
+        parts
+    }
+
+    fn notes(&self, _shape: &Shape<'_>, _config: &JobConfig) -> Vec<String> {
+        let Some(cache) = self.provider.cache() else {
+            return vec![format!("nothing is kept: {} is asked once per batch for every different key", self.table)];
+        };
+        let mut limits = Vec::new();
+        limits.extend(cache.rows_max.map(|rows| format!("at most {rows} rows")));
+        limits.extend(cache.after_write.map(|limit| format!("for {} after they were found", time(limit))));
+        limits.extend(cache.after_access.map(|limit| format!("for {} after they were used", time(limit))));
+        let limits = if limits.is_empty() { "for ever".to_string() } else { limits.join(", ") };
+        vec![format!("rows of {} are kept in memory, {limits} (lookup.partial-cache.*)", self.table)]
+    }
+
+    fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {
+        inputs.first().copied().unwrap_or(ChangelogMode::ALL)
+    }
+
+    /// A row that is taken back takes back what was found for it.
+    fn needs_update_before(&self, _shape: &Shape<'_>, _input: usize, _readers_do: bool) -> bool {
+        true
+    }
+
+    fn gives_lone_update_before(&self, inherited: bool, mode: ChangelogMode) -> bool {
+        inherited || mode.contains(base::RowKind::UpdateBefore)
+    }
+
+    fn use_of(&self, _shape: &Shape<'_>, _input: usize, column: usize) -> Use {
+        let in_condition = self.condition.as_ref().is_some_and(|condition| condition.columns().contains(&column));
+        match in_condition || self.keys.contains(&column) {
+            true => Use::Content("a lookup".into()),
+            false => Use::Passed(vec![column]),
+        }
+    }
 }

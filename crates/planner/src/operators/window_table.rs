@@ -17,7 +17,14 @@ impl OperatorRules for WindowTable {
     }
 
     fn notes(&self, _shape: &Shape<'_>, _config: &JobConfig) -> Vec<String> {
-        vec!["late rows pass; no state".into()]
+        match self.window.kind {
+            WindowKind::Session { .. } => vec![
+                "state: the rows of open sessions; given and dropped when the watermark reaches the end of the session"
+                    .into(),
+                "late rows are dropped and counted".into(),
+            ],
+            _ => vec!["late rows pass; no state".into()],
+        }
     }
 
     fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {
@@ -43,7 +50,7 @@ impl OperatorRules for WindowTable {
     }
 
     fn use_of(&self, _shape: &Shape<'_>, _input: usize, column: usize) -> Use {
-        match self.window.time_column == column {
+        match self.window.time_column == column || self.partition.contains(&column) {
             true => Use::Content("a window".into()),
             false => Use::Passed(vec![column]),
         }

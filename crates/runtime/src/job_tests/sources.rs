@@ -122,6 +122,7 @@ async fn a_split_that_holds_windows_back_is_named_while_the_job_runs() {
     };
     let kind = WindowAggregate {
         window,
+        is_attached: false,
         keys: vec![0],
         calls: Vec::new(),
         properties: Vec::new(),
@@ -139,7 +140,7 @@ async fn a_split_that_holds_windows_back_is_named_while_the_job_runs() {
         StreamPlan { nodes, config: JobConfig::default() }
     };
     for (parallelism, idle_timeout, expected) in
-        [(1, None, 1), (2, None, 1), (2, Some(Duration::from_secs(100)), 0), (1, Some(Duration::ZERO), 1)]
+        [(1, None, 1), (2, None, 1), (2, Some(Duration::from_secs(100)), 1), (1, Some(Duration::ZERO), 1)]
     {
         let source = Arc::new(Replay::new(vec![steps(1, &FAST), Vec::new()], 1).endless());
         let memory = Arc::new(Memory::default());

@@ -80,6 +80,8 @@ pub struct Replay {
     permits: Arc<Semaphore>,
     ends: bool,
     fails_at: Option<i64>,
+    /// Failures at that value which still come, all of a kind that can pass.
+    outages: Option<Arc<AtomicUsize>>,
     kind: fn(&Row) -> RowKind,
     pub completed: Arc<AtomicUsize>,
 }
@@ -88,7 +90,8 @@ impl Replay {
     pub fn new(splits: Vec<Vec<Row>>, batch_rows: usize) -> Replay {
         let permits = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
         let kind = |_: &Row| RowKind::Insert;
-        Replay { splits, batch_rows, permits, ends: true, fails_at: None, kind, completed: Arc::default() }
+        let completed = Arc::default();
+        Replay { splits, batch_rows, permits, ends: true, fails_at: None, outages: None, kind, completed }
     }
 
     /// Only as many batches as there are permits.
@@ -107,6 +110,12 @@ impl Replay {
     pub fn failing_at(mut self, value: i64) -> Replay {
         self.fails_at = Some(value);
         self
+    }
+
+    /// The same, but only so often, and as if something outside were away.
+    pub fn away_at(mut self, value: i64, times: usize) -> Replay {
+        self.outages = Some(Arc::new(AtomicUsize::new(times)));
+        self.failing_at(value)
     }
 
     /// Gives each row the kind that `kind` says.
@@ -139,6 +148,7 @@ impl SourceProvider for Replay {
             permits: self.permits.clone(),
             ends: self.ends,
             fails_at: self.fails_at,
+            outages: self.outages.clone(),
             kind: self.kind,
             turn: 0,
             records: 0,
@@ -165,6 +175,7 @@ struct ReplayReader {
     permits: Arc<Semaphore>,
     ends: bool,
     fails_at: Option<i64>,
+    outages: Option<Arc<AtomicUsize>>,
     kind: fn(&Row) -> RowKind,
     turn: usize,
     records: u64,
@@ -194,7 +205,10 @@ impl ReplayReader {
         let end = (split.offset + self.batch_rows).min(split.rows.len());
         let batch = &split.rows[split.offset..end];
         if batch.iter().any(|row| Some(row.1) == self.fails_at) {
-            return Err(Error::unsupported("reading on"));
+            let Some(outages) = &self.outages else { return Err(Error::unsupported("reading on")) };
+            if outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+                return Err(Error::io("read", "a source", &std::io::Error::other("it is away")));
+            }
         }
         self.records += batch.len() as u64;
         split.offset = end;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// No row: all columns are NULL.
-pub(super) const NO_ROW: u32 = u32::MAX;
+pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// Where a column of a kept row comes from.
 #[derive(Debug, Clone, Copy)]
@@ -177,7 +177,7 @@ pub(super) fn set<T: Clone + Default>(by_row: &mut Vec<T>, row: u32, value: T) {
 
 /// What must be true of pairs besides their keys.
 #[derive(Debug)]
-pub(super) struct PairCondition {
+pub(crate) struct PairCondition {
     expression: Arc<dyn Expression>,
     /// The columns of both inputs.
     schema: SchemaRef,
@@ -191,6 +191,11 @@ impl PairCondition {
         Some(PairCondition { expression, schema: Arc::new(Schema::new(fields)) })
     }
 
+    /// The same over columns of this schema.
+    pub fn over(expression: &Option<Arc<dyn Expression>>, schema: SchemaRef) -> Option<PairCondition> {
+        Some(PairCondition { expression: expression.clone()?, schema })
+    }
+
     /// Which pairs satisfy it: columns of both inputs, a row per pair.
     pub fn evaluate(&self, left: Vec<ArrayRef>, right: Vec<ArrayRef>, pairs: usize) -> Result<Hits> {
         let columns = left.into_iter().chain(right).collect();
@@ -202,7 +207,7 @@ impl PairCondition {
 
 /// Which pairs satisfy a condition; without one they all do.
 #[derive(Debug, Default)]
-pub(super) struct Hits(Option<BooleanArray>);
+pub(crate) struct Hits(Option<BooleanArray>);
 
 impl Hits {
     #[inline]
@@ -212,7 +217,7 @@ impl Hits {
 }
 
 /// The rows at these indexes; NULLs for [`NO_ROW`].
-pub(super) fn pick(column: &ArrayRef, indexes: &[u32]) -> Result<ArrayRef> {
+pub(crate) fn pick(column: &ArrayRef, indexes: &[u32]) -> Result<ArrayRef> {
     if indexes.len() == column.len() && indexes.iter().enumerate().all(|(row, index)| *index as usize == row) {
         return Ok(column.clone());
     }
@@ -224,6 +229,6 @@ pub(super) fn pick(column: &ArrayRef, indexes: &[u32]) -> Result<ArrayRef> {
 }
 
 /// [`pick`] of several columns.
-pub(super) fn pick_all(columns: &[ArrayRef], indexes: &[u32]) -> Result<Vec<ArrayRef>> {
+pub(crate) fn pick_all(columns: &[ArrayRef], indexes: &[u32]) -> Result<Vec<ArrayRef>> {
     columns.iter().map(|column| pick(column, indexes)).collect()
 }

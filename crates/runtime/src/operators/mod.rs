@@ -16,11 +16,11 @@ pub mod expand;
 pub mod group_aggregate;
 pub mod interval_join;
 pub mod join;
-mod kept_rows;
+pub(crate) mod kept_rows;
 mod late;
 pub mod local_aggregate;
 pub mod match_recognize;
-mod output;
+pub(crate) mod output;
 pub mod over_aggregate;
 pub mod rank;
 pub mod replicate;
@@ -114,7 +114,8 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         | NodeKind::Join(_)
         | NodeKind::IntervalJoin(_)
         | NodeKind::TemporalJoin(_)
-        | NodeKind::WindowJoin(_) => {
+        | NodeKind::WindowJoin(_)
+        | NodeKind::LookupJoin(_) => {
             return Err(Error::internal(format!("node {} is not an operator", node.operator_id)));
         }
     })

@@ -19,6 +19,16 @@ pub(super) struct Assigned {
     pub ends: Vec<i64>,
 }
 
+impl Assigned {
+    /// Every row is in the one window that ends at its time.
+    pub fn set_ends(&mut self, ends: &[i64]) {
+        self.rows.clear();
+        self.rows.extend(0..ends.len() as u32);
+        self.ends.clear();
+        self.ends.extend_from_slice(ends);
+    }
+}
+
 /// A stretch of time in which the zone's offset does not change.
 #[derive(Debug, Clone, Copy)]
 struct OffsetSpan {

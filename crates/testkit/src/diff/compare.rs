@@ -1,6 +1,6 @@
 //! Whether a changelog is valid, and what table it describes.
 
-use super::case::TextRows;
+pub use super::case::TextRows;
 use super::run::Ran;
 use crate::oracle::Change;
 use base::RowKind;

@@ -208,7 +208,7 @@ fn average(sum: i128, count: i128, aggregate: &Aggregate) -> Evaluated<Value> {
     let scale = |of: Type| if let Type::Decimal(_, scale) = of { u32::from(scale) } else { 0 };
     let argument = aggregate.argument.as_ref().map_or(Type::BigInt, |argument| argument.of);
     // A sum that only passes the end of the argument's type may already have gone wrong.
-    checked(sum, argument.is_integer().then_some(Type::BigInt).unwrap_or(aggregate.of()))?;
+    checked(sum, if argument.is_integer() { Type::BigInt } else { aggregate.of() })?;
     let more = scale(aggregate.of()) - scale(argument);
     let scaled = 10i128.checked_pow(more).and_then(|factor| sum.checked_mul(factor)).ok_or(Trouble::OutOfRange)?;
     if argument.is_integer() {

@@ -123,9 +123,7 @@ impl Generator<'_> {
             Body::Plain => {}
             Body::Over(over) => {
                 let calls = over.calls.len();
-                for index in slots.len() - calls..slots.len() {
-                    items.push(Expr::slot(index, slots[index]));
-                }
+                items.extend((slots.len() - calls..slots.len()).map(|index| Expr::slot(index, slots[index])));
             }
             Body::Top(_) => {
                 let rank = slots.len() - 1;
@@ -208,7 +206,8 @@ impl Generator<'_> {
             return Join { kind: "CROSS JOIN", left, right, on: None };
         }
         let mut on: Option<Expr> = None;
-        if !pairs.is_empty() && !(kind == "JOIN" && self.random.once_in(10)) {
+        let without = pairs.is_empty() || (kind == "JOIN" && self.random.once_in(10));
+        if !without {
             for _ in 0..1 + self.random.below(5) / 4 {
                 // The first columns are alike most of the time.
                 let pair = if self.random.once_in(2) { pairs[0] } else { *self.random.pick(&pairs) };
@@ -297,7 +296,10 @@ impl Generator<'_> {
         let numbering: &[&'static str] =
             if columns.len() == 1 { &["ROW_NUMBER", "RANK"] } else { &["RANK", "DENSE_RANK"] };
         let calls: Vec<OverCall> = match self.random.below(4) {
-            0 => vec![OverCall::Number(*self.random.pick(numbering))],
+            0 => {
+                let name: &&'static str = self.random.pick(numbering);
+                vec![OverCall::Number(name)]
+            }
             _ => (0..1 + self.random.below(2))
                 .map(|_| {
                     let aggregate = self.aggregate(columns);

@@ -6,7 +6,7 @@
 //! smaller before it is reported. What was found once stays in the folder `diff_corpus`, which a test runs again.
 
 mod case;
-mod compare;
+pub(crate) mod compare;
 mod corpus;
 mod cut;
 mod data;

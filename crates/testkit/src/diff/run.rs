@@ -1,7 +1,7 @@
 //! Runs a query on the streaming engine, in this process, with the replay connector.
 
 use super::case::Way;
-use crate::oracle::{CaseSession, Change, LogEvent, QUERY};
+use crate::oracle::{CaseSession, Change, LogEvent};
 use base::plan::NodeKind;
 use planner::{Outcome, PlannedJob};
 use runtime::{JobHandle, RuntimeOptions};
@@ -52,11 +52,6 @@ impl Ran {
         };
         self.looks.iter().enumerate().map(|(look, steps)| (*steps, until(look))).collect()
     }
-
-    /// The changes of a query that is shown.
-    pub fn shown(&self) -> &[Change] {
-        self.changes.get(QUERY).map(Vec::as_slice).unwrap_or_default()
-    }
 }
 
 /// Why there is no result.
@@ -97,7 +92,7 @@ pub(super) fn plan(script: &Script, events: Vec<LogEvent>, batch: bool) -> Resul
             session.session = session.session.with_batch(Arc::new(batch::DataFusionEngine));
         }
         let text = script.definitions.iter().chain([&script.statement]).map(|one| format!("{one};\n"));
-        let source = syntax::Script::new("diff.sql", &text.collect::<String>());
+        let source = syntax::Script::new("diff.sql", text.collect::<String>());
         let mut planned = None;
         for statement in source.statements() {
             let executed = session.session.execute(&source, &statement).map_err(|error| Stopped::of(&error, false))?;

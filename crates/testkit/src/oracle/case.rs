@@ -125,7 +125,7 @@ impl CaseSession {
                 handle.cancel();
                 // The end of a cancelled job is an error by nature.
                 let _ = handle.wait().await;
-                handle = self.start(&job, options, Some(checkpoint)).await?;
+                handle = self.start(&job, options, Some(through_disk(&checkpoint)?)).await?;
             }
         }
         handle.quiesce().await;
@@ -154,6 +154,18 @@ impl CaseSession {
         runtime_options.restore = restore;
         runtime::start(job.plan.clone(), runtime_options).await
     }
+}
+
+/// The checkpoint as it comes back from its files.
+///
+/// # Errors
+/// What cannot be written or read.
+pub fn through_disk(checkpoint: &runtime::JobCheckpoint) -> base::Result<runtime::JobCheckpoint> {
+    let folder = tempfile::tempdir().map_err(|cause| base::Error::io("create", "a temporary folder", &cause))?;
+    let open = || runtime::CheckpointStore::open(&folder.path().join("job"), runtime::JobLabel::default(), 1);
+    open()?.save(checkpoint)?;
+    let stored = open()?.newest()?;
+    stored.map(|stored| stored.checkpoint).ok_or_else(|| base::Error::internal("no checkpoint was written"))
 }
 
 fn read(path: &Path) -> String {

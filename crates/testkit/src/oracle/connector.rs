@@ -2,9 +2,11 @@
 
 use super::compare::Captured;
 use super::feed::{Fed, Feed};
+use super::lookup::OracleLookup;
 use super::log::{declared_mode, inferred_mode};
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use base::connector::*;
+use base::lookup::{LookupProvider, LookupSpec};
 use base::format::{DecodeSpec, Decoder, Records};
 use base::{
     BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, Location, LogicalType, OptionKind, OptionSpec, Result,
@@ -57,7 +59,8 @@ fn sink_mode(table: &TableDefinition) -> &str {
 /// Refuses options that are neither the connector's nor the format's.
 fn check_options(table: &TableDefinition) -> Result<()> {
     let format = format!("{}.", table.options.get("format").unwrap_or("json"));
-    let known: Vec<&OptionSpec> = OPTIONS.iter().chain(base::watermark_options::OPTIONS).collect();
+    let shared = base::watermark_options::OPTIONS.iter().chain(&base::lookup::OPTIONS);
+    let known: Vec<&OptionSpec> = OPTIONS.iter().chain(shared).collect();
     let is_known =
         |key: &str| key == "connector" || key.starts_with(&format) || known.iter().any(|spec| spec.matches(key));
     match table.options.iter().find(|(key, _)| !is_known(key)) {
@@ -66,7 +69,7 @@ fn check_options(table: &TableDefinition) -> Result<()> {
     }
 }
 
-fn format_of<'a>(
+pub fn format_of<'a>(
     table: &TableDefinition,
     context: &'a ConnectorContext,
 ) -> Result<&'a Arc<dyn base::format::FormatFactory>> {
@@ -131,6 +134,21 @@ impl ConnectorFactory for OracleConnector {
             context: context.clone(),
             feed: self.feed.clone(),
         }))
+    }
+
+    fn lookup(
+        &self,
+        table: &TableDefinition,
+        lookup: &LookupSpec,
+        context: &ConnectorContext,
+    ) -> Result<Option<Arc<dyn LookupProvider>>> {
+        Ok(Some(Arc::new(OracleLookup {
+            table: table.clone(),
+            log_name: self.log_name(table),
+            lookup: lookup.clone(),
+            context: context.clone(),
+            feed: self.feed.clone(),
+        })))
     }
 
     fn sink(
@@ -264,8 +282,9 @@ impl SourceReader for OracleReader {
     }
 
     fn snapshot(&mut self) -> Result<Vec<SplitState>> {
-        // The driver remembers the position: it goes on feeding the next job.
-        Ok(Vec::new())
+        // The driver remembers the position: it goes on feeding the next job. The split is named because its watermark goes on.
+        let split = self.fed.is_some().then(|| SplitState { split: self.log_name.as_str().into(), position: Vec::new() });
+        Ok(split.into_iter().collect())
     }
 
     fn statistics(&self) -> SourceStatistics {

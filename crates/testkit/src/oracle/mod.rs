@@ -14,9 +14,10 @@ mod exprs;
 mod feed;
 mod files;
 mod log;
+mod lookup;
 
 pub use case::CaseSession;
-pub(crate) use compare::Change;
+pub(crate) use compare::{Captured, Change};
 pub use connector::CaptureResults;
 pub(crate) use connector::QUERY;
 pub(crate) use log::{LogEvent, parse as parse_log};

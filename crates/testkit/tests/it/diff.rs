@@ -10,7 +10,7 @@ fn random_queries_give_what_they_mean() {
     let wrong: Vec<String> = report.failing.iter().map(|(seed, failing)| reproduction(*seed, failing)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(report.cases(), 200);
-    assert!(report.compared() >= 190 && report.asked >= 150 && report.sunk >= 100, "too few were compared: {report}");
+    assert!(report.compared() >= 185 && report.asked >= 150 && report.sunk >= 100, "too few were compared: {report}");
     assert!(report.empty < 80, "too many have no rows: {report}");
 }
 

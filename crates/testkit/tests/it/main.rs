@@ -5,3 +5,4 @@ mod fuzz;
 mod kafka;
 mod oracle;
 mod tidy;
+mod time;

@@ -22,6 +22,7 @@ use crate::user_functions;
 use base::nearest::nearest;
 use base::{Error, Location, LogicalType};
 pub use checks::{misplaced_aggregate, nested_aggregate, window_call};
+pub use temporal::{is_lookup, is_named_proctime};
 use missing::Missing;
 use scope::{Ctes, Outcome, Relation, Scope, ScopeColumn, Shape};
 use std::collections::{BTreeMap, BTreeSet};

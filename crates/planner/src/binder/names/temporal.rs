@@ -135,8 +135,14 @@ fn shown(parts: &[Ident]) -> String {
     parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
 }
 
-fn is_lookup(table: &CatalogTable) -> bool {
+/// Whether a table is asked for the rows of now whatever time is written.
+pub fn is_lookup(table: &CatalogTable) -> bool {
     LOOKUP_CONNECTORS.contains(&table.factory.name())
+}
+
+/// Whether an expression is a column whose name says that it is the processing time.
+pub fn is_named_proctime(time: &Expr) -> bool {
+    expressions::parts(time).is_some_and(is_proctime_name)
 }
 
 fn is_proctime_name(parts: &[Ident]) -> bool {

@@ -35,6 +35,8 @@ pub(super) struct Match {
     pub slot: u32,
     /// Its rows, which belong to it.
     pub path: u32,
+    /// The time at which it is given.
+    pub time_ms: i64,
 }
 
 /// The rows that are being looked at.
@@ -147,14 +149,18 @@ impl Matcher {
     /// A row to skip to that does not exist.
     pub fn advance(&mut self, slot: u32, time_ms: i64, partition: &mut Partition, out: &mut Vec<Match>) -> Result<()> {
         let Some(within_ms) = self.within_ms else { return Ok(()) };
-        let is_over = |partial: &Partial| partial.is_started() && time_ms.saturating_sub(partial.start_ms) >= within_ms;
-        if !partition.partial.as_slice().iter().any(is_over) {
-            return Ok(());
+        // One end after the other, so that it does not matter how far the time has gone at once.
+        loop {
+            let started = partition.partial.as_slice().iter().filter(|partial| partial.is_started());
+            let ends = started.map(|partial| partial.start_ms.saturating_add(within_ms));
+            let Some(end_ms) = ends.min().filter(|end_ms| *end_ms <= time_ms) else { return Ok(()) };
+            let is_over =
+                |partial: &&Partial| partial.is_started() && partial.start_ms.saturating_add(within_ms) <= end_ms;
+            let (over, kept): (Vec<&Partial>, Vec<&Partial>) = partition.partial.as_slice().iter().partition(is_over);
+            over.iter().for_each(|partial| self.paths.release(partial.path));
+            partition.partial = kept.into_iter().copied().collect();
+            self.give(slot, end_ms, partition, out)?;
         }
-        let (over, kept): (Vec<Partial>, Vec<Partial>) = partition.partial.as_slice().iter().partition(|p| is_over(p));
-        partition.partial = kept.into_iter().collect();
-        over.iter().for_each(|partial| self.paths.release(partial.path));
-        self.give(slot, partition, out)
     }
 
     /// By partial match of the arrivals' partitions, in their order, and variable: whether the row satisfies it. What
@@ -174,7 +180,8 @@ impl Matcher {
                         (Some(_), Some(rows)) => answers[place] = is_true(rows, arrival.row as usize),
                         (Some(_), None) => {
                             let (candidates, places) = &mut open[variable as usize];
-                            candidates.push(Candidate { path: partial.path, next: Some((arrival.row, variable)) });
+                            let next = Some((arrival.row, variable));
+                            candidates.push(Candidate { path: partial.path, next, time_ms: arrival.time_ms });
                             places.push(place);
                         }
                     }
@@ -235,11 +242,11 @@ impl Matcher {
         }
         self.edges = edges;
         complete.as_slice().iter().for_each(|partial| partition.complete.push(*partial));
-        self.give(arrival.slot, partition, out)
+        self.give(arrival.slot, arrival.time_ms, partition, out)
     }
 
     /// Gives the complete matches that no partial match began before.
-    fn give(&mut self, slot: u32, partition: &mut Partition, out: &mut Vec<Match>) -> Result<()> {
+    fn give(&mut self, slot: u32, time_ms: i64, partition: &mut Partition, out: &mut Vec<Match>) -> Result<()> {
         while let Some(earliest) = partition.complete.first()
             && partition.partial.first().is_none_or(|partial| earliest.start <= partial.start)
         {
@@ -251,7 +258,7 @@ impl Matcher {
             partition.partial.retain(is_kept, &mut removed);
             partition.complete.retain(is_kept, &mut removed);
             removed.iter().for_each(|partial| self.paths.release(partial.path));
-            out.push(Match { slot, path: given.path });
+            out.push(Match { slot, path: given.path, time_ms });
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use base::{ChangelogBatch, Result};
 use matcher::{Arrival, Batch, Match, Matcher};
 use partial::{Partial, Partition};
 use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, SortedIdentity, SortedRows, SortedRowsSpec};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use values::{Candidate, Rows, Values};
 
@@ -43,8 +43,8 @@ struct Arrived {
 /// Finds patterns.
 ///
 /// * input, output: inserts. A row is looked at when the watermark reaches its time, in the order of time; by processing time
-///   when it comes. A match is given with its last row, or once no match that began earlier can still become one: its times may
-///   be before the watermark then, as in Flink
+///   when it comes. A match is given with its last row, or once no match that began earlier can still become one. The times of
+///   its rows may be far behind the watermark, as in Flink; MATCH_ROWTIME() is not
 /// * state: per partition the rows that wait for the watermark, and the partial matches with their rows
 /// * dropped: rows that no partial match holds any more; partial matches when they end, or are too long for WITHIN by the
 ///   watermark; partitions without either
@@ -230,8 +230,7 @@ impl MatchRecognizeOperator {
             matches.extend(out.into_iter().map(|found| (0, found)));
         }
         // Partition after partition, as their first rows come.
-        let mut places = std::collections::HashMap::new();
-        parts.iter().enumerate().for_each(|(place, &slot)| drop(places.insert(slot, place)));
+        let places: HashMap<u32, usize> = parts.iter().enumerate().map(|(place, &slot)| (slot, place)).collect();
         matches.sort_by_key(|(_, found)| places.get(&found.slot).copied());
         self.hand_out(&matches)?;
         self.forget_idle(&finished)
@@ -310,7 +309,7 @@ impl MatchRecognizeOperator {
     fn hand_out(&mut self, matches: &[(u32, Match)]) -> Result<()> {
         for matches in matches.chunks(ROWS_MAX) {
             let slots: Vec<u32> = matches.iter().map(|(_, found)| found.slot).collect();
-            let candidate = |(_, found): &(u32, Match)| Candidate { path: found.path, next: None };
+            let candidate = |(_, found): &(u32, Match)| Candidate { path: found.path, next: None, time_ms: found.time_ms };
             let candidates: Vec<Candidate> = matches.iter().map(candidate).collect();
             let rows = Rows { paths: &self.matcher.paths, current: &[], schema: &self.input_schema };
             let mut columns = self.table.keys(&slots)?;
@@ -347,7 +346,7 @@ impl MatchRecognizeOperator {
 
 /// The rows in groups that have at most one row of every slot: the first ones, then the second ones.
 fn waves(slots: &[u32]) -> Vec<Vec<u32>> {
-    let mut seen: std::collections::HashMap<u32, usize> = std::collections::HashMap::new();
+    let mut seen: HashMap<u32, usize> = HashMap::new();
     let mut waves: Vec<Vec<u32>> = Vec::new();
     for (row, &slot) in slots.iter().enumerate() {
         let wave = seen.entry(slot).or_insert(0);

@@ -3,9 +3,9 @@
 use super::super::output::record_batch;
 use super::automaton::Variable;
 use super::paths::{NO_PATH, Paths};
-use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::array::{Array, ArrayRef, TimestampMillisecondArray, new_null_array};
 use arrow::compute::interleave;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use base::function::{Accumulator, AggregateOptions};
 use base::plan::{PatternReference, PatternValue};
 use base::{Error, Expression, Result};
@@ -18,6 +18,8 @@ pub(super) struct Candidate {
     pub path: u32,
     /// The row that it would take, for which variable.
     pub next: Option<(u32, Variable)>,
+    /// The time at which it is given.
+    pub time_ms: i64,
 }
 
 /// Where rows are.
@@ -129,6 +131,7 @@ impl Values {
                         let row = way.iter().rev().filter(is_read).nth(offset as usize);
                         found[index].push(place(row));
                     }
+                    PatternValue::Rowtime => {}
                     PatternValue::Aggregate { .. } => {
                         for row in way.iter().rev().filter(is_read) {
                             found[index].push(place(Some(row)));
@@ -147,7 +150,11 @@ impl Values {
         for (index, reference) in self.references.iter().enumerate() {
             columns.push(match (&reference.value, &mut self.aggregates[index]) {
                 (PatternValue::First { column, .. } | PatternValue::Last { column, .. }, _) => {
-                    sources.column(*column, &found[index])?
+                    in_type(sources.column(*column, &found[index])?, &reference.result.arrow())?
+                }
+                (PatternValue::Rowtime, _) => {
+                    let times = candidates.iter().map(|candidate| candidate.time_ms);
+                    in_type(Arc::new(TimestampMillisecondArray::from_iter_values(times)), &reference.result.arrow())?
                 }
                 (PatternValue::Aggregate { .. }, Some(aggregate)) => {
                     aggregate.values(candidates.len(), &slots[index], &found[index], &sources)?
@@ -182,6 +189,14 @@ impl Values {
             way.push((variable, Place::Kept(row)));
             open.iter_mut().filter(|(read, _)| reads(*read, variable)).for_each(|(_, rows)| *rows -= 1);
         }
+    }
+}
+
+/// A time in the type that MATCH_ROWTIME gives; everything else is in its type.
+fn in_type(values: ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    match values.data_type() {
+        DataType::Timestamp(..) if values.data_type() != data_type => Ok(arrow::compute::cast(&values, data_type)?),
+        _ => Ok(values),
     }
 }
 

@@ -37,11 +37,14 @@ pub struct SessionTableOperator {
     over: VecDeque<(u32, i64, i64)>,
 }
 
-/// Rows of sessions, as linked lists in the order of arrival.
+/// Rows of sessions, as linked lists.
 #[derive(Debug)]
 struct SessionRows {
     store: RowStore,
     kinds: Vec<RowKind>,
+    /// Numbers rows in the order of arrival.
+    arrivals: Vec<u64>,
+    arrived: u64,
     next: Vec<u32>,
     free: Vec<u32>,
     /// By session: the first and the last row.
@@ -53,10 +56,13 @@ impl SessionRows {
     fn append(&mut self, session: u32, kind: RowKind) -> u32 {
         let row = self.free.pop().unwrap_or_else(|| {
             self.kinds.push(kind);
+            self.arrivals.push(0);
             self.next.push(NONE);
             self.kinds.len() as u32 - 1
         });
         self.kinds[row as usize] = kind;
+        self.arrivals[row as usize] = self.arrived;
+        self.arrived += 1;
         self.next[row as usize] = NONE;
         let tail = std::mem::replace(&mut self.tails[session as usize], row);
         match tail {
@@ -84,7 +90,10 @@ impl SessionRows {
 
     fn heap_bytes(&self) -> usize {
         let links = self.next.capacity() + self.free.capacity() + self.heads.capacity() + self.tails.capacity();
-        self.store.heap_bytes() + self.kinds.capacity() + links * size_of::<u32>()
+        self.store.heap_bytes()
+            + self.kinds.capacity()
+            + self.arrivals.capacity() * size_of::<u64>()
+            + links * size_of::<u32>()
     }
 }
 
@@ -134,6 +143,8 @@ impl SessionTableOperator {
             rows: SessionRows {
                 store: RowStore::new(input.row.arrow().fields().to_vec())?,
                 kinds: Vec::new(),
+                arrivals: Vec::new(),
+                arrived: 0,
                 next: Vec::new(),
                 free: Vec::new(),
                 heads: Vec::new(),
@@ -149,7 +160,10 @@ impl SessionTableOperator {
     fn close(&mut self, sessions: &[u32]) -> Result<()> {
         let (starts, ends) = self.windows.spans(sessions);
         for ((&session, start), end) in sessions.iter().zip(starts).zip(ends) {
-            self.over.extend(self.rows.of(session).map(|row| (row, start, end)));
+            let mut rows: Vec<u32> = self.rows.of(session).collect();
+            // Sessions that were joined have their rows one behind the other.
+            rows.sort_unstable_by_key(|&row| self.rows.arrivals[row as usize]);
+            self.over.extend(rows.into_iter().map(|row| (row, start, end)));
             self.rows.forget(session);
         }
         self.windows.remove(sessions)
@@ -214,7 +228,10 @@ impl Operator for SessionTableOperator {
         let held = &self.rows;
         self.windows.snapshot(|sessions| {
             let of = |&session: &u32| held.of(session).map(move |row| (session, row));
-            let (sessions, rows): (Vec<u32>, Vec<u32>) = sessions.iter().flat_map(of).unzip();
+            let mut all: Vec<(u32, u32)> = sessions.iter().flat_map(of).collect();
+            // Who takes them over in this order has sessions and rows in their order.
+            all.sort_unstable_by_key(|(_, row)| held.arrivals[*row as usize]);
+            let (sessions, rows): (Vec<u32>, Vec<u32>) = all.into_iter().unzip();
             let number = |row: &u32| {
                 let kind = held.kinds[*row as usize];
                 KINDS.iter().position(|known| *known == kind).map(|number| number as u8)

@@ -5,7 +5,7 @@ use super::kept_rows::{Hits, KeptRows, NO_ROW, PairCondition, key_fields, pick, 
 use super::output::{OutputQueue, record_batch};
 use super::window::row_times;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
-use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array, UInt8Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef, UInt8Type};
 use base::connector::Instance;
 use base::key::groups_of_instance;
@@ -27,7 +27,7 @@ const KINDS: [RowKind; 4] = [RowKind::Insert, RowKind::UpdateBefore, RowKind::Up
 /// Joins rows with the versions of a table.
 ///
 /// * input: any kinds. A `-U` of the right side says nothing, a `-D` ends the version before it, a row with the time of a
-///   known version takes its place
+///   known version takes its place. A `-D` without a time, which is what a bare key gives, takes the last version back
 /// * output: left rows with the kind that they came with, when the watermark reaches their time; those of one key in the order
 ///   of their arrival
 /// * state: by key, the left rows that wait, and the versions; of the versions that the watermark has passed the last one
@@ -272,12 +272,22 @@ impl TemporalJoinOperator {
     }
 
     fn on_right(&mut self, batch: &ChangelogBatch, slots: &[u32], keys: &[ArrayRef]) -> Result<()> {
-        let times = row_times(batch.records(), self.rowtimes[1])?;
+        let times = base::time::epoch_ms(batch.records().column(self.rowtimes[1]))?;
         let encoded = self.right.encode(batch)?;
         let unmatchable = self.right.unmatchable(keys);
         for (row, &slot) in slots.iter().enumerate() {
             let kind = batch.kind(row);
             if kind == RowKind::UpdateBefore || unmatchable.as_ref().is_some_and(|rows| rows[row]) {
+                continue;
+            }
+            if times.is_null(row) {
+                if kind.is_addition() {
+                    // The error says which column.
+                    row_times(batch.slice(row, 1).records(), self.rowtimes[1])?;
+                }
+                if let Some(last) = self.right.rows.last(slot) {
+                    self.ends[last as usize] = true;
+                }
                 continue;
             }
             let time = times.value(row);

@@ -289,7 +289,8 @@ fn batches(steps: &[Step], rows_max: usize) -> Vec<Call<'_>> {
     calls
 }
 
-fn parse_time(text: &str) -> i64 {
+/// A time of day in milliseconds.
+pub fn parse_time(text: &str) -> i64 {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let mut parts = text.split(':');
     let mut next = || parts.next().unwrap_or("0");

@@ -74,6 +74,7 @@ fn windows() {
     let properties = vec![base::plan::WindowProperty::Start];
     let node = WindowAggregate {
         window,
+        is_attached: false,
         keys: vec![0],
         calls: vec![call("SUM", Some(1))],
         properties,
@@ -133,6 +134,7 @@ fn sessions() {
     let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
     let node = WindowAggregate {
         window,
+        is_attached: false,
         keys: vec![0],
         calls: vec![call("SUM", Some(1))],
         properties: vec![WindowProperty::Start, WindowProperty::End],

@@ -15,6 +15,7 @@ fn sessions(input: ChangelogMode) -> Case {
 fn sessions_over(window: Window, input: ChangelogMode, time: &str) -> Case {
     let node = WindowAggregate {
         window,
+        is_attached: false,
         keys: vec![0],
         calls: vec![call("SUM", Some(1)), call("COUNT", None)],
         properties: vec![WindowProperty::Start, WindowProperty::End],
@@ -158,4 +159,15 @@ fn sessions_fire_in_bounded_batches_and_give_their_slots_back() {
     assert!(run.largest_batch <= 3);
     assert_eq!(run.operators[0].statistics().state_entries, 0);
     assert_eq!(run.output.len(), case.run(&script, 1, true).len());
+}
+
+#[test]
+fn a_million_open_sessions_fit_in_400_mb() {
+    let sessions = sessions(ChangelogMode::APPEND);
+    let rows = 50_000;
+    let lines: String = (0..rows).map(|n| format!("+I user-{n} 1 00:{:02}:{:02}\n", n / 60 % 60, n % 60)).collect();
+    let run = run_bounded(&sessions, &lines, 4096);
+    let statistics = run.operators[0].statistics();
+    assert_eq!(statistics.state_entries, rows);
+    assert!(statistics.state_bytes < rows * 400, "{} bytes per session", statistics.state_bytes / rows);
 }

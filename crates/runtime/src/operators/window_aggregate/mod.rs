@@ -67,6 +67,7 @@ pub fn create(
 #[derive(Debug)]
 pub struct WindowAggregateOperator {
     assigner: WindowAssigner,
+    is_attached: bool,
     columns_are_instants: bool,
     time: WindowTime,
     keys: Vec<usize>,
@@ -118,6 +119,7 @@ impl WindowAggregateOperator {
         let spec = KeyTableSpec { name: TABLE, namespace: Some("window_end"), fields, ttl_ms: None };
         Ok(WindowAggregateOperator {
             assigner: WindowAssigner::new(&node.window)?,
+            is_attached: node.is_attached,
             columns_are_instants: node.window.time_zone.is_some(),
             time: WindowTime::new(&node.window, input.row.arrow(), drops_null),
             keys: node.keys.clone(),
@@ -179,14 +181,18 @@ impl WindowAggregateOperator {
 
     /// Adds rows to their windows.
     fn apply(&mut self, batch: &ChangelogBatch, times: &[i64], context: &OperatorContext) -> Result<()> {
-        self.assigner.assign(times, &mut self.assigned);
+        match self.is_attached {
+            true => self.assigned.set_ends(times),
+            false => self.assigner.assign(times, &mut self.assigned),
+        }
         if self.time.now_ms().is_some() {
             self.drop_late(times);
         }
         if self.assigned.ends.is_empty() {
             return Ok(());
         }
-        let is_identity = self.assigner.is_tumble() && self.assigned.rows.len() == batch.num_rows();
+        let is_one_each = self.is_attached || self.assigner.is_tumble();
+        let is_identity = is_one_each && self.assigned.rows.len() == batch.num_rows();
         let rows = (!is_identity).then(|| UInt32Array::from(self.assigned.rows.clone()));
         let mut keys: Vec<ArrayRef> = self.keys.iter().map(|&key| batch.records().column(key).clone()).collect();
         let mut kinds = batch.kinds().map(Cow::Borrowed);

@@ -71,7 +71,7 @@ impl WindowRankOperator {
         let field = |column: &usize| -> FieldRef { input.row.arrow().fields()[*column].clone() };
         let mut keys = node.partition.clone();
         keys.push(node.window_start);
-        let order: Vec<usize> =
+        let mut order: Vec<usize> =
             node.order.iter().map(|key| key.column).filter(|column| !keys.contains(column)).collect();
         let options = |column: &usize| {
             let key = node.order.iter().find(|key| key.column == *column);
@@ -80,8 +80,11 @@ impl WindowRankOperator {
                 nulls_first: key.nulls_first,
             })
         };
-        let rest: Vec<usize> =
+        let mut rest: Vec<usize> =
             (0..input.row.len()).filter(|column| !order.contains(column) && !keys.contains(column)).collect();
+        if node.by_content {
+            order.append(&mut rest);
+        }
         let spec = SortedRowsSpec {
             order: order.iter().map(|column| (field(column), options(column))).collect(),
             rest: rest.iter().map(field).collect(),

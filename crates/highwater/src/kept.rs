@@ -1,0 +1,220 @@
+//! What a run keeps on disk: whose it is, and for each job the folder of its checkpoints and the one to go on from.
+//!
+//! A run keeps its state under its name. The name is `pipeline.name`, or else that of the script's file, and then it
+//! belongs to that very file: another script of the same file name gets a number behind it. Results of SELECT, batch jobs
+//! and scripts from standard input without a `pipeline.name` keep nothing.
+
+use crate::codes::{FINISHED_BEFORE, JOBS_GONE, NO_CHECKPOINT, RESUMED};
+use crate::control::file_name;
+use crate::script::{PlannedScript, ScriptJob};
+use base::{Error, Result};
+use planner::JobKind;
+use runtime::{CheckpointStore, JobLabel, RestoreReport, StoredCheckpoint};
+use state::CheckpointFolder;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the command line says about saved state.
+#[derive(Debug, Clone, Default)]
+pub struct KeepArgs {
+    /// The script's file; `None` for standard input.
+    pub script: Option<PathBuf>,
+    /// A digest of the script's text.
+    pub script_digest: String,
+    /// Whether saved state is given up first.
+    pub fresh: bool,
+    /// Whether saved state that the script has no use for may be lost.
+    pub may_lose_state: bool,
+    /// The checkpoint to go on from instead of the newest.
+    pub checkpoint: Option<u64>,
+}
+
+/// Whom the state of a run belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// There is none: the run keeps nothing.
+    Nobody,
+    /// Whoever uses this `pipeline.name`.
+    Name,
+    /// A script file.
+    Script(PathBuf),
+}
+
+impl Owner {
+    /// The owner of a script's state.
+    pub fn of(planned: &PlannedScript, args: Option<&KeepArgs>) -> Owner {
+        match args {
+            Some(args) if planned.jobs.iter().any(keeps_state) => match &args.script {
+                _ if planned.is_named => Owner::Name,
+                Some(path) => Owner::Script(path.clone()),
+                None => Owner::Nobody,
+            },
+            _ => Owner::Nobody,
+        }
+    }
+
+    /// The text in files.
+    pub fn text(&self) -> String {
+        match self {
+            Owner::Nobody | Owner::Name => String::new(),
+            Owner::Script(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// Results of queries go to a terminal, and batch jobs begin anew.
+fn keeps_state(job: &ScriptJob) -> bool {
+    job.job.kind == JobKind::Insert && !job.job.is_batch()
+}
+
+/// The saved state of one job.
+#[derive(Debug)]
+pub struct KeptJob {
+    /// Its checkpoints.
+    pub store: Arc<CheckpointStore>,
+    /// The one to go on from.
+    pub stored: Option<StoredCheckpoint>,
+}
+
+/// The saved state of a run, in the order of its jobs; `None` for a job that keeps nothing.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The jobs.
+    pub jobs: Vec<Option<KeptJob>>,
+    /// What is said about them.
+    pub notes: Vec<Error>,
+    stores: Vec<Arc<CheckpointStore>>,
+}
+
+impl Kept {
+    /// Takes the checkpoints of all jobs of a run, before any of them starts.
+    ///
+    /// # Errors
+    /// Checkpoints that are damaged, in use, or do not fit the script.
+    pub fn open(planned: &PlannedScript, run: &Path, owner: &Owner, args: &KeepArgs) -> Result<Kept> {
+        let mut kept = Kept::default();
+        if *owner == Owner::Nobody {
+            kept.jobs.extend(planned.jobs.iter().map(|_| None));
+            return Ok(kept);
+        }
+        let mut seen = BTreeMap::new();
+        let mut folders: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+        folders.entry(run.join("checkpoints")).or_default();
+        let mut places = Vec::new();
+        for job in &planned.jobs {
+            places.push(keeps_state(job).then(|| {
+                let folder = match &job.job.plan.config.checkpoints.dir {
+                    Some(dir) => dir.join(run.file_name().unwrap_or_default()),
+                    None => run.join("checkpoints"),
+                };
+                let key = job_key(job, &mut seen);
+                folders.entry(folder.clone()).or_default().insert(key.clone());
+                (folder.join(&key), key)
+            }));
+        }
+        let gone = jobs_besides(&folders);
+        if args.fresh {
+            for path in places.iter().flatten().map(|(path, _)| path).chain(&gone) {
+                CheckpointFolder::open(path)?.clear()?;
+            }
+        } else if !gone.is_empty() && !args.may_lose_state {
+            let names: Vec<String> = gone.iter().map(|path| path.display().to_string()).collect();
+            return Err(Error::new(&JOBS_GONE, &[("count", &gone.len()), ("list", &names.join("\n"))]));
+        }
+        for (job, place) in planned.jobs.iter().zip(places) {
+            let job = place.map(|(path, key)| kept.open_job(job, &path, key, owner, args)).transpose()?;
+            kept.jobs.push(job);
+        }
+        if let Some(epoch) = args.checkpoint
+            && kept.jobs.iter().flatten().all(|job| job.stored.is_none())
+        {
+            return Err(Error::new(&NO_CHECKPOINT, &[("epoch", &epoch), ("path", &run.display())]));
+        }
+        Ok(kept)
+    }
+
+    fn open_job(
+        &mut self,
+        job: &ScriptJob,
+        path: &Path,
+        key: String,
+        owner: &Owner,
+        args: &KeepArgs,
+    ) -> Result<KeptJob> {
+        let label = JobLabel { job: key.clone(), script: owner.text(), script_digest: args.script_digest.clone() };
+        let store = CheckpointStore::open(path, label, job.job.plan.config.checkpoints.retained)?;
+        let stored = match args.checkpoint {
+            Some(epoch) => Some(store.go_back_to(epoch)?),
+            None => store.newest()?,
+        };
+        if let Some(stored) = &stored {
+            let report = RestoreReport::new(&job.job.plan, &stored.checkpoint);
+            if report.is_lossy() {
+                match args.may_lose_state {
+                    false => return Err(report.loss()),
+                    true => self.notes.push(report.loss()),
+                }
+            }
+            self.notes.push(note(&key, stored, &report));
+        }
+        let store = Arc::new(store);
+        self.stores.push(store.clone());
+        Ok(KeptJob { store, stored })
+    }
+
+    /// The run has ended well: if every job has come to its end, nothing is kept.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn ended(&self) -> Result<()> {
+        if self.stores.iter().all(|store| store.is_finished()) {
+            self.stores.iter().try_for_each(|store| store.clear())?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to go on from.
+    pub fn keeps_something(&self) -> bool {
+        self.stores.iter().any(|store| store.has_checkpoints())
+    }
+}
+
+fn note(key: &str, stored: &StoredCheckpoint, report: &RestoreReport) -> Error {
+    if stored.checkpoint.is_finished {
+        return Error::new(&FINISHED_BEFORE, &[("job", &key)]);
+    }
+    let mut time = String::new();
+    let unit = arrow::datatypes::TimeUnit::Millisecond;
+    base::text::push_timestamp(&mut time, stored.written_ms, unit, ' ', base::text::Fraction::Fixed(0));
+    Error::new(
+        &RESUMED,
+        &[
+            ("job", &key),
+            ("epoch", &stored.checkpoint.epoch),
+            ("time", &time),
+            ("kept", &report.kept.len()),
+            ("new", &report.new.len()),
+        ],
+    )
+}
+
+/// What the state of a job is kept under: the tables that it writes.
+fn job_key(job: &ScriptJob, seen: &mut BTreeMap<String, usize>) -> String {
+    let name = file_name(&job.job.sinks.join("+"));
+    let count = seen.entry(name.clone()).or_default();
+    *count += 1;
+    if *count == 1 { name } else { format!("{name}-{count}") }
+}
+
+/// Folders of checkpoints of jobs that the script does not have.
+fn jobs_besides(folders: &BTreeMap<PathBuf, BTreeSet<String>>) -> Vec<PathBuf> {
+    let mut gone = Vec::new();
+    for (folder, known) in folders {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        let other = entries.flatten().filter(|entry| !known.contains(&*entry.file_name().to_string_lossy()));
+        gone.extend(other.map(|entry| entry.path()).filter(|path| CheckpointFolder::has_checkpoints(path)));
+    }
+    gone.sort();
+    gone
+}

@@ -1,0 +1,4 @@
+CREATE TABLE t (id INT, k STRING, v INT, ts TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector'='oracle', 'changelog-mode'='all');
+SELECT k, window_start, window_end, SUM(v) AS s, COUNT(*) AS c FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
+SELECT k, SESSION_START(ts, INTERVAL '10' SECOND) AS ws, SESSION_END(ts, INTERVAL '10' SECOND) AS we, SUM(v) AS s, COUNT(DISTINCT v) AS c FROM t GROUP BY k, SESSION(ts, INTERVAL '10' SECOND);
+SELECT window_start, window_end, MAX(v) AS s FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL '20' SECOND)) GROUP BY window_start, window_end;

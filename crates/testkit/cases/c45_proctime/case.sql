@@ -1,0 +1,18 @@
+CREATE TABLE t (k STRING, v INT, pt AS PROCTIME()) WITH ('connector'='oracle');
+DESCRIBE t;
+SELECT k, window_start, window_end, window_time, SUM(v) AS s FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(pt), INTERVAL '1' DAY)) GROUP BY k, window_start, window_end, window_time;
+SELECT k, TUMBLE_START(pt, INTERVAL '1' DAY) AS ws, TUMBLE_END(pt, INTERVAL '1' DAY) AS we, TUMBLE_PROCTIME(pt, INTERVAL '1' DAY) AS wp, SUM(v) AS s FROM t GROUP BY k, TUMBLE(pt, INTERVAL '1' DAY);
+SELECT k, SESSION_START(pt, INTERVAL '1' DAY) AS ws, SESSION_PROCTIME(pt, INTERVAL '1' DAY) AS wp, SUM(v) AS s FROM t GROUP BY k, SESSION(pt, INTERVAL '1' DAY);
+SELECT k, HOP_START(pt, INTERVAL '1' DAY, INTERVAL '2' DAY) AS ws, HOP_PROCTIME(pt, INTERVAL '1' DAY, INTERVAL '2' DAY) AS wp, SUM(v) AS s FROM t GROUP BY k, HOP(pt, INTERVAL '1' DAY, INTERVAL '2' DAY);
+SELECT k, TUMBLE_ROWTIME(pt, INTERVAL '1' DAY) AS wp, SUM(v) AS s FROM t GROUP BY k, TUMBLE(pt, INTERVAL '1' DAY);
+SELECT k, CHAR_LENGTH(CAST(window_start AS STRING)) AS n, window_end > window_start AS ok FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(pt), INTERVAL '1' DAY));
+SELECT k, SUM(v) AS s FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(pt), INTERVAL '1' HOUR, INTERVAL '1' DAY)) GROUP BY k, window_start, window_end;
+SET 'table.exec.emit.early-fire.enabled' = 'true';
+SET 'table.exec.emit.early-fire.delay' = '0 s';
+SELECT k, SUM(v) AS s FROM t GROUP BY k, TUMBLE(pt, INTERVAL '1000' DAY(4));
+SET 'table.exec.emit.late-fire.enabled' = 'true';
+SELECT k, SUM(v) AS s FROM t GROUP BY k, TUMBLE(pt, INTERVAL '1000' DAY(4));
+SET 'table.exec.emit.early-fire.enabled' = 'false';
+SELECT k, SUM(v) AS s FROM t GROUP BY k, TUMBLE(pt, INTERVAL '1000' DAY(4));
+CREATE TABLE r (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='oracle', 'table'='t2');
+SELECT TUMBLE_PROCTIME(ts, INTERVAL '1' DAY) AS wp, SUM(v) AS s FROM r GROUP BY k, TUMBLE(ts, INTERVAL '1' DAY);

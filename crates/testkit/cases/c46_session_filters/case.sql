@@ -1,0 +1,10 @@
+CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND) WITH ('connector'='oracle');
+CREATE VIEW w AS SELECT * FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND));
+SELECT k, window_start, window_end, SUM(v) AS s FROM w WHERE v <> 3 GROUP BY k, window_start, window_end;
+SELECT k, window_start, window_end, SUM(v) AS s FROM w WHERE window_start < TIMESTAMP '2024-01-01 00:00:10' GROUP BY k, window_start, window_end;
+SELECT k, window_end, window_start, UPPER(k) AS u, COUNT(*) AS c FROM w GROUP BY k, window_start, window_end, UPPER(k);
+SELECT UPPER(k) AS u, window_end, window_start, COUNT(*) AS c FROM w GROUP BY window_start, window_end, UPPER(k);
+SELECT DISTINCT k, window_start, window_end FROM w;
+SELECT k, window_start, window_end, v, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v DESC) AS rn FROM w) WHERE rn <= 1;
+CREATE VIEW rt AS SELECT k, window_time AS rt, SUM(v) AS s FROM w GROUP BY k, window_start, window_end, window_time;
+SELECT window_start, window_end, SUM(s) AS s2 FROM TABLE(TUMBLE(TABLE rt, DESCRIPTOR(rt), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;

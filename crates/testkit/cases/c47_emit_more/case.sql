@@ -1,0 +1,15 @@
+SET 'table.exec.emit.early-fire.enabled' = 'true';
+SET 'table.exec.emit.early-fire.delay' = '0 s';
+SET 'table.exec.emit.allow-lateness' = '20 s';
+CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='oracle');
+SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND) AS ws, SUM(v) AS s FROM t GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND);
+SET 'table.exec.emit.early-fire.enabled' = 'false';
+SET 'table.exec.emit.late-fire.enabled' = 'true';
+SET 'table.exec.emit.late-fire.delay' = '20 s';
+SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND) AS ws, SUM(v) AS s FROM t GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND);
+SET 'table.exec.emit.late-fire.delay' = '0 s';
+CREATE TABLE s (k STRING, ws TIMESTAMP(3), s INT, PRIMARY KEY (k, ws) NOT ENFORCED) WITH ('connector'='oracle');
+INSERT INTO s SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND) AS ws, SUM(v) AS s FROM t GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND);
+SELECT COUNT(DISTINCT k) AS s FROM t GROUP BY TUMBLE(ts, INTERVAL '10' SECOND);
+SET 'table.exec.emit.early-fire.enabled' = 'true';
+SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND) AS ws, TUMBLE_ROWTIME(ts, INTERVAL '10' SECOND) AS rt, SUM(v) AS s FROM t GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND);

@@ -1,0 +1,11 @@
+CREATE TABLE t (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle');
+CREATE VIEW g AS SELECT k, window_start, window_end, window_time, SUM(v) AS s FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end, window_time;
+SELECT window_start, window_end, SUM(s) AS s, COUNT(*) AS c FROM g GROUP BY window_start, window_end;
+SELECT window_start AS ws, window_end AS we, k, MAX(s) AS s FROM g WHERE s > 5 GROUP BY window_end, window_start, k;
+SELECT DISTINCT window_start, window_end FROM g;
+SELECT window_start, MAX(s) AS s FROM g GROUP BY window_start;
+SELECT window_start, window_end, window_time, SUM(s) AS s FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC) AS rn FROM g) WHERE rn <= 2 GROUP BY window_start, window_end, window_time;
+SELECT window_start, window_end, COUNT(DISTINCT k) AS c, MAX(v) FILTER (WHERE v < 9) AS m FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v DESC) AS rn FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND))) WHERE rn <= 1 GROUP BY window_start, window_end;
+CREATE VIEW g2 AS SELECT window_time AS rt, SUM(v) AS s FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND)) GROUP BY window_start, window_end, window_time;
+SELECT window_start, window_end, SUM(s) AS s FROM TABLE(TUMBLE(TABLE g2, DESCRIPTOR(rt), INTERVAL '10' SECOND)) GROUP BY window_start, window_end;
+SELECT window_start, window_end, SUM(s) AS s FROM TABLE(CUMULATE(TABLE g2, DESCRIPTOR(rt), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY window_start, window_end;

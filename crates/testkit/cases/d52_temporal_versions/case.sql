@@ -1,0 +1,10 @@
+CREATE TABLE o (oid INT, cur STRING, amt INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector'='oracle');
+CREATE TABLE r (cur STRING, rate INT, ut TIMESTAMP(3), WATERMARK FOR ut AS ut - INTERVAL '5' SECOND) WITH ('connector'='oracle');
+CREATE VIEW v AS SELECT cur, rate, ut FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY cur ORDER BY ut DESC) AS n FROM r) WHERE n = 1;
+SELECT oid, o.cur, rate, v.ut FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.cur = v.cur;
+SELECT oid, o.cur, rate FROM o LEFT JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.cur = v.cur AND o.amt < v.rate WHERE oid <> 4;
+SELECT o.cur, SUM(amt * rate) AS s FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.cur = v.cur GROUP BY o.cur;
+SELECT window_start, SUM(amt * rate) AS s FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) t JOIN v FOR SYSTEM_TIME AS OF t.window_time ON t.cur = v.cur GROUP BY window_start, window_end;
+SELECT oid, rate FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.amt = v.rate;
+SELECT oid, rate FROM o RIGHT JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.cur = v.cur;
+SELECT oid, rate FROM o JOIN v FOR SYSTEM_TIME AS OF PROCTIME() ON o.cur = v.cur;

@@ -1,0 +1,16 @@
+CREATE TABLE l (id INT, a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='oracle');
+CREATE TABLE r (id INT, b INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='oracle');
+CREATE VIEW lw AS SELECT * FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), INTERVAL '10' SECOND));
+CREATE VIEW rw AS SELECT * FROM TABLE(TUMBLE(TABLE r, DESCRIPTOR(ts), INTERVAL '10' SECOND));
+CREATE VIEW rh AS SELECT * FROM TABLE(HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND));
+CREATE VIEW lh AS SELECT * FROM TABLE(HOP(TABLE l, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND));
+CREATE VIEW ra AS SELECT id, window_start, window_end, SUM(b) AS s FROM rw GROUP BY id, window_start, window_end;
+SELECT lw.id, a, b FROM lw LEFT JOIN rw ON lw.id = rw.id AND lw.window_start = rw.window_start AND lw.window_end = rw.window_end AND a < b;
+SELECT lw.id, rw.id AS rid, a, b FROM lw RIGHT JOIN rw ON lw.id = rw.id AND lw.window_start = rw.window_start AND lw.window_end = rw.window_end AND a < b;
+SELECT lw.id, rw.id AS rid, a, b, lw.window_time FROM lw FULL JOIN rw ON lw.window_start = rw.window_start AND lw.window_end = rw.window_end AND a + 10 = b;
+SELECT lw.id, a, s FROM lw JOIN ra ON lw.id = ra.id AND lw.window_start = ra.window_start AND lw.window_end = ra.window_end;
+SELECT lh.id, a, b, lh.window_start FROM lh JOIN rh ON lh.id = rh.id AND lh.window_start = rh.window_start AND lh.window_end = rh.window_end;
+SELECT lw.id, a, b FROM lw JOIN rh ON lw.id = rh.id AND lw.window_start = rh.window_start AND lw.window_end = rh.window_end;
+SELECT lw.id, a, b FROM lw JOIN rw ON lw.id = rw.id AND lw.window_end = rw.window_end;
+SELECT id, a FROM lw WHERE id NOT IN (SELECT rw.id FROM rw WHERE lw.window_start = rw.window_start AND lw.window_end = rw.window_end);
+SELECT window_start, COUNT(*) AS c FROM (SELECT lw.window_start, lw.window_end, a, b FROM lw JOIN rw ON lw.id = rw.id AND lw.window_start = rw.window_start AND lw.window_end = rw.window_end) GROUP BY window_start, window_end;
