@@ -6,7 +6,6 @@
 pub mod expand;
 pub mod match_recognize;
 pub mod replicate;
-pub mod single_row;
 pub mod temporal;
 pub mod unnest;
 

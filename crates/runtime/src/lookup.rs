@@ -28,6 +28,16 @@ pub(crate) struct LookupBody {
     cache: Option<Cache>,
 }
 
+/// The different keys of a batch.
+struct Distinct {
+    /// By row its key; [`NO_ROW`] for one with NULL, which nothing is equal to.
+    key_of_row: Vec<u32>,
+    /// By key its first row.
+    first_rows: Vec<u32>,
+    /// By key its encoding.
+    bytes: Vec<Box<[u8]>>,
+}
+
 /// The rows of a batch's keys.
 struct Found {
     /// The columns of all rows that were found.
@@ -71,7 +81,7 @@ impl LookupBody {
     pub(crate) async fn join(&mut self, batch: &ChangelogBatch, now_ms: i64) -> Result<Option<ChangelogBatch>> {
         let columns = batch.records().columns();
         let keys: Vec<ArrayRef> = self.keys.iter().map(|&key| columns[key].clone()).collect();
-        let (key_of_row, first_rows, bytes) = self.distinct(&keys, batch.num_rows())?;
+        let Distinct { key_of_row, first_rows, bytes } = self.distinct(&keys, batch.num_rows())?;
         let found = self.find(&keys, &first_rows, &bytes, now_ms).await?;
         let (mut rows, mut pool) = (Vec::new(), Vec::new());
         for (row, &key) in key_of_row.iter().enumerate().filter(|(_, key)| **key != NO_ROW) {
@@ -113,9 +123,8 @@ impl LookupBody {
         Ok(Some(ChangelogBatch::new(records, kinds)))
     }
 
-    /// By row its distinct key ([`NO_ROW`] for one with NULL, which nothing is equal to); by distinct key its first row, and
-    /// its bytes.
-    fn distinct(&self, keys: &[ArrayRef], rows: usize) -> Result<(Vec<u32>, Vec<u32>, Vec<Box<[u8]>>)> {
+    /// The different keys of a batch.
+    fn distinct(&self, keys: &[ArrayRef], rows: usize) -> Result<Distinct> {
         let encoded = self.converter.convert_columns(keys)?;
         let mut known: HashMap<Box<[u8]>, u32> = HashMap::new();
         let (mut key_of_row, mut first_rows, mut bytes) = (Vec::with_capacity(rows), Vec::new(), Vec::new());
@@ -138,7 +147,7 @@ impl LookupBody {
             };
             key_of_row.push(number);
         }
-        Ok((key_of_row, first_rows, bytes))
+        Ok(Distinct { key_of_row, first_rows, bytes })
     }
 
     /// The rows of distinct keys, from the cache or the table.

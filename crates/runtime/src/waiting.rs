@@ -187,13 +187,11 @@ impl WaitingWatch {
             return Vec::new();
         }
         let progress = |source: usize| readers[source].iter().flatten().map(|(progress, _)| progress);
-        let batches = |source: usize, split: &SplitProgress| {
-            let mark = standing.marks.get(&(source, split.split.clone()));
-            mark.map_or(0, |mark| split.batches.saturating_sub(mark.batches))
-        };
         let splits = |source: usize| progress(source).flat_map(|reader| &reader.splits);
-        let ahead_ms = follower.sources.iter().flat_map(|&source| splits(source)).map(|one| one.watermark_ms).max().flatten();
+        let ahead_ms =
+            follower.sources.iter().flat_map(|&source| splits(source)).map(|one| one.watermark_ms).max().flatten();
         let mut holding: Vec<Cause> = Vec::new();
+        let mut goes_on = Vec::new();
         for &source in &follower.sources {
             let holders = || progress(source).filter(|reader| !reader.holds_nothing);
             let active = || holders().flat_map(|reader| &reader.splits).filter(|split| !split.is_idle);
@@ -210,19 +208,25 @@ impl WaitingWatch {
                 holding.push(Cause { source, reason: silent, splits, watermark_ms, ahead_ms });
                 continue;
             }
-            let slowest: Vec<&SplitProgress> = active().filter(|split| split.watermark_ms == watermark_ms).collect();
-            let mark = |split: &SplitProgress| standing.marks.get(&(source, split.split.clone())).copied();
-            if slowest.iter().any(|split| mark(split).is_none_or(|mark| mark.watermark_ms != split.watermark_ms)) {
-                // It goes on: the operator has only not heard of it yet.
-                return Vec::new();
+            let (mut quiet, mut stuck) = (Vec::new(), Vec::new());
+            for split in active().filter(|split| split.watermark_ms == watermark_ms) {
+                match standing.marks.get(&(source, split.split.clone())) {
+                    Some(mark) if mark.watermark_ms != split.watermark_ms => goes_on.push(watermark_ms),
+                    Some(mark) if mark.batches == split.batches => quiet.push(split.split.clone()),
+                    Some(_) => stuck.push(split.split.clone()),
+                    None => goes_on.push(watermark_ms),
+                }
             }
-            let (stuck, quiet): (Vec<_>, Vec<_>) = slowest.into_iter().partition(|split| batches(source, split) > 0);
             for (reason, splits) in [(silent, quiet), (WaitReason::TimeStands, stuck)] {
                 if !splits.is_empty() {
-                    let splits = splits.into_iter().map(|split| split.split.clone()).collect();
                     holding.push(Cause { source, reason, splits, watermark_ms, ahead_ms });
                 }
             }
+        }
+        let lowest = holding.iter().map(|cause| cause.watermark_ms).chain(goes_on.iter().copied()).min();
+        if lowest.is_some_and(|lowest| goes_on.contains(&lowest)) {
+            // It has advanced since: the operator has only not heard of it yet.
+            return Vec::new();
         }
         if holding.is_empty() {
             // Everything is idle: the operator has what there was, and only later rows move it.
@@ -236,8 +240,7 @@ impl WaitingWatch {
             });
             return causes.filter(|cause| !cause.splits.is_empty()).collect();
         }
-        let lowest = holding.iter().map(|cause| cause.watermark_ms).min().flatten();
-        holding.retain(|cause| cause.watermark_ms == lowest);
+        holding.retain(|cause| Some(cause.watermark_ms) == lowest);
         holding
     }
 }

@@ -222,9 +222,6 @@ impl Lowering<'_> {
         if let Some(unnest) = planner::nodes::unnest::as_unnest(node) {
             return self.unnest(unnest);
         }
-        if let Some(row) = planner::nodes::single_row::as_single_row(node) {
-            return self.lower(&row.input);
-        }
         match planner::nodes::replicate::as_replicate(node) {
             Some(replicate) => self.replicate(replicate),
             None => Err(Error::unsupported(format!("{} in batch mode", node.name()))),

@@ -105,7 +105,11 @@ pub const MATCH_VARIABLE: ErrorCode = user(
         why: "its variables are: {variables}",
         fix: "use one of them, or write {name} into PATTERN",
     },
-    Text { what: "模式中没有变量 {name}", why: "它的变量有：{variables}", fix: "请使用其中之一，或把 {name} 写入 PATTERN" },
+    Text {
+        what: "模式中没有变量 {name}",
+        why: "它的变量有：{variables}",
+        fix: "请使用其中之一，或把 {name} 写入 PATTERN",
+    },
 );
 
 /// An aggregate or offset over rows of two variables.

@@ -27,8 +27,9 @@ use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::ast::{
-    self, AfterMatchSkip, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, MatchRecognizePattern, MatchRecognizeSymbol, OrderByExpr,
-    RepetitionQuantifier, RowsPerMatch, SymbolDefinition, TableFactor, visit_expressions_mut,
+    self, AfterMatchSkip, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, MatchRecognizePattern,
+    MatchRecognizeSymbol, OrderByExpr, RepetitionQuantifier, RowsPerMatch, SymbolDefinition, TableFactor,
+    visit_expressions_mut,
 };
 use syntax::dialect::{SUBQUERY, WITHIN};
 
@@ -342,12 +343,7 @@ impl Binding<'_> {
     }
 
     /// An expression over these rows.
-    fn bind(
-        &self,
-        mut expr: ast::Expr,
-        rows: &DFSchema,
-        context: &mut dyn RelationPlannerContext,
-    ) -> Result<Expr> {
+    fn bind(&self, mut expr: ast::Expr, rows: &DFSchema, context: &mut dyn RelationPlannerContext) -> Result<Expr> {
         let mut error = None;
         let _ = visit_expressions_mut(&mut expr, |part| match self.qualify(part) {
             Ok(()) => ControlFlow::Continue(()),
@@ -476,7 +472,8 @@ fn check(expr: &Expr) -> Result<()> {
 /// An expression for people.
 pub fn shown(expr: &Expr) -> String {
     let text = expr.human_display().to_string();
-    let names = [(ROWTIME_OF, "MATCH_ROWTIME"), (ROWTIME, "MATCH_ROWTIME"), (FIRST, "FIRST"), (LAST, "LAST"), ("*.", "")];
+    let names =
+        [(ROWTIME_OF, "MATCH_ROWTIME"), (ROWTIME, "MATCH_ROWTIME"), (FIRST, "FIRST"), (LAST, "LAST"), ("*.", "")];
     names.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 

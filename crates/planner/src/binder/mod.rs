@@ -25,6 +25,7 @@ mod provider;
 pub mod rewrite;
 mod select;
 mod set_operations;
+mod single_row;
 mod stars;
 mod subqueries;
 mod temporal;

@@ -3,11 +3,11 @@
 //! Left out: everything that pushes LIMIT, splits DISTINCT aggregates, moves filters below null-aware joins, changes what an
 //! empty input gives, or hides patterns behind common expressions.
 
+use super::single_row;
 use super::subqueries;
 use super::unnest;
 use datafusion_common::Result;
-use crate::nodes::single_row::SingleRowNode;
-use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_expr::{Expr, LogicalPlan};
 use datafusion_optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion_optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
@@ -32,33 +32,10 @@ pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         false => (plan, rules_without_joins()),
     };
-    let plan = keep_single_rows(plan)?;
+    let plan = single_row::keep(plan)?;
     // The rules stand in the order in which each finds what the one before has left: a second pass changes nothing.
     let context = OptimizerContext::new().filter_null_keys(false).with_skip_failing_rules(false).with_max_passes(1);
-    Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {})
-}
-
-/// Keeps aggregates without GROUP BY from becoming constants where nobody reads them. Those over outer columns stay as they
-/// are: the rules that take them apart must see them.
-fn keep_single_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let kept = plan.transform_up_with_subqueries(|plan| match &plan {
-        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() && !reads_outer(&plan)? => {
-            Ok(Transformed::yes(SingleRowNode { input: Arc::new(plan) }.into_plan()))
-        }
-        _ => Ok(Transformed::no(plan)),
-    })?;
-    Ok(kept.data)
-}
-
-fn reads_outer(plan: &LogicalPlan) -> Result<bool> {
-    plan.exists(|node| {
-        let mut found = false;
-        node.apply_expressions(|expr| {
-            found |= expr.contains_outer();
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })?;
-        Ok(found)
-    })
+    single_row::release(Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {})?)
 }
 
 type Rules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;

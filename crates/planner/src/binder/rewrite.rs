@@ -473,6 +473,10 @@ fn generated(name: &str, function: &Function) -> Result<Option<Expr>> {
 
 /// A function that nobody knows, or that is not built yet.
 pub fn unknown_function(name: &str) -> Error {
+    if name == "SOURCE_WATERMARK" {
+        let instead = "the watermark is declared instead: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND";
+        return Error::unsupported(format!("SOURCE_WATERMARK(), watermarks that a connector makes ({instead})"));
+    }
     if KNOWN_TO_FLINK.contains(&name) {
         return Error::unsupported(format!("the function {name}"));
     }

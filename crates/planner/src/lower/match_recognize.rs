@@ -34,7 +34,13 @@ struct Reads {
 }
 
 impl Reads {
-    fn place(&mut self, reference: PatternReference, text: String, identity: String, time: Option<TimeAttribute>) -> Expr {
+    fn place(
+        &mut self,
+        reference: PatternReference,
+        text: String,
+        identity: String,
+        time: Option<TimeAttribute>,
+    ) -> Expr {
         let known = self.identities.iter().zip(&self.references);
         let known = known.enumerate().find(|(_, (known, read))| **known == identity && read.result == reference.result);
         let place = known.map_or(self.references.len(), |(place, _)| place);
@@ -92,7 +98,9 @@ impl Source<'_> {
     }
 
     fn variable_name(&self, variable: Option<usize>) -> &str {
-        variable.and_then(|variable| self.node.clauses.variables.get(variable)).map_or(ANY_VARIABLE, |known| &known.name)
+        variable
+            .and_then(|variable| self.node.clauses.variables.get(variable))
+            .map_or(ANY_VARIABLE, |known| &known.name)
     }
 }
 
@@ -129,7 +137,8 @@ impl Builder<'_> {
         let mut variables = Vec::with_capacity(clauses.variables.len());
         let (mut define, mut define_digest) = (Vec::new(), Vec::new());
         for variable in &clauses.variables {
-            let condition = variable.condition.as_ref().map(|condition| self.condition(&source, condition)).transpose()?;
+            let condition =
+                variable.condition.as_ref().map(|condition| self.condition(&source, condition)).transpose()?;
             if let Some(condition) = &condition {
                 define.push(format!("{}={}", variable.name, condition.expression.sql()));
                 define_digest.push(format!("{}={}", variable.name, condition.expression.digest()));
@@ -240,11 +249,7 @@ impl Builder<'_> {
                 operator_id: anchor,
                 digest,
                 inputs: vec![Edge { node: below, distribution }],
-                output: Output {
-                    row: RowType::new(fields),
-                    changelog: ChangelogMode::APPEND,
-                    upsert_keys: Vec::new(),
-                },
+                output: Output { row: RowType::new(fields), changelog: ChangelogMode::APPEND, upsert_keys: Vec::new() },
                 kind: NodeKind::MatchRecognize(pattern),
             },
         };
@@ -331,9 +336,7 @@ impl Builder<'_> {
         let offset = offset_of(&call.args).ok_or_else(|| Error::internal("an offset that is no constant"))?;
         let offset = Some((call.func.name() == FIRST, offset));
         let read = argument.clone().transform_down(|part| match &part {
-            Expr::Column(column) => {
-                self.read_row(source, column, offset, reads, measured).map(jump).map_err(external)
-            }
+            Expr::Column(column) => self.read_row(source, column, offset, reads, measured).map(jump).map_err(external),
             _ => Ok(Transformed::no(part)),
         });
         read.map(|read| read.data).map_err(from_datafusion)
@@ -379,7 +382,8 @@ impl Builder<'_> {
         if function.name() == "COUNT" && arguments.iter().all(|argument| argument.columns().is_empty()) {
             arguments.clear();
         }
-        let result = function.return_type(&arguments.iter().map(|argument| argument.sql_type().clone()).collect::<Vec<_>>())?;
+        let result =
+            function.return_type(&arguments.iter().map(|argument| argument.sql_type().clone()).collect::<Vec<_>>())?;
         let inside = if texts.is_empty() { "*".to_string() } else { texts.join(", ") };
         let text = format!("{}({inside})", function.name());
         let identity = format!(

@@ -77,7 +77,7 @@ fn what_flink_refuses_is_refused_by_name() {
     let cases = [
         (of_pattern("A | B"), "HW-P630"),
         (of_pattern("PERMUTE(A, B)"), "HW-P630"),
-        (of_pattern("A {- B -} C"), "HW-S004"),
+        (of_pattern("A {- B -} C"), "HW-S013"),
         (of_pattern("^ A B"), "HW-P630"),
         (of_pattern("A (B C)+ D"), "HW-P630"),
         (of_pattern("A B?? C"), "HW-P630"),

@@ -6,7 +6,6 @@ use crate::expression::{self, Compiler, Tree, from_datafusion};
 use crate::nodes::expand::as_expand;
 use crate::nodes::match_recognize::as_match;
 use crate::nodes::replicate::as_replicate;
-use crate::nodes::single_row::as_single_row;
 use crate::nodes::temporal::as_temporal_join;
 use crate::nodes::unnest::as_unnest;
 use crate::nodes::{WindowTableNode, as_window_table};
@@ -87,9 +86,6 @@ impl Builder<'_> {
         }
         if let Some(pattern) = as_match(node) {
             return self.match_recognize(pattern);
-        }
-        if let Some(row) = as_single_row(node) {
-            return self.lower(&row.input);
         }
         match as_replicate(node) {
             Some(replicate) => self.replicate(replicate),

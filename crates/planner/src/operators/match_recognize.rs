@@ -15,9 +15,7 @@ fn reads(reference: &PatternReference) -> Vec<usize> {
     match &reference.value {
         PatternValue::Rowtime => Vec::new(),
         PatternValue::First { column, .. } | PatternValue::Last { column, .. } => vec![*column],
-        PatternValue::Aggregate { arguments, .. } => {
-            arguments.iter().flat_map(|argument| argument.columns()).collect()
-        }
+        PatternValue::Aggregate { arguments, .. } => arguments.iter().flat_map(|argument| argument.columns()).collect(),
     }
 }
 

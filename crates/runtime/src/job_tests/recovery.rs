@@ -61,7 +61,7 @@ async fn a_job_that_waits_for_its_restart_can_be_stopped() {
     let (sender, mut warned) = mpsc::unbounded_channel();
     let mut settings = options(1, 7);
     settings.restart = RestartStrategy::FixedDelay { attempts: 9, delay: Duration::from_secs(1_000_000) };
-    settings.warnings = base::Warnings::new(move |warning| drop(sender.send(warning.code())));
+    settings.warnings = base::Warnings::new(move |warning| sender.send(warning.code()).expect("a listener"));
     let job = launch(summing(&source, &memory, None), settings).await;
     assert_eq!(warned.recv().await, Some("HW-R008"));
     assert_eq!(job.metrics().state, JobState::Restarting);

@@ -8,7 +8,8 @@ use crate::oracle::{Captured, QUERY};
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use base::connector::*;
 use base::{
-    BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, OptionKind, OptionSpec, Result, RowKind, RowType, TableDefinition,
+    BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, OptionKind, OptionSpec, Result, RowKind, RowType,
+    TableDefinition,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,7 +100,12 @@ impl ConnectorFactory for PartsConnector {
         })
     }
 
-    fn source(&self, table: &TableDefinition, scan: &ScanSpec, _: &ConnectorContext) -> Result<Arc<dyn SourceProvider>> {
+    fn source(
+        &self,
+        table: &TableDefinition,
+        scan: &ScanSpec,
+        _: &ConnectorContext,
+    ) -> Result<Arc<dyn SourceProvider>> {
         Ok(Arc::new(PartsSource {
             table: table.path.name.clone(),
             columns: scan.output.clone(),
@@ -131,7 +137,8 @@ impl SourceProvider for PartsSource {
         let splits = own.map(|part| {
             let split: SplitId = format!("{}-{part}", self.table).as_str().into();
             let state = restored.iter().find(|state| state.split == split);
-            let position = state.map_or(0, |state| state.position.iter().fold(0, |sum, byte| sum * 256 + *byte as usize));
+            let position =
+                state.map_or(0, |state| state.position.iter().fold(0, |sum, byte| sum * 256 + *byte as usize));
             Split { part, split, position, is_started: false, is_finished: false }
         });
         Ok(Box::new(PartsReader {
@@ -211,7 +218,9 @@ fn batch(rows: &[Row], columns: &RowType, kind: RowKind) -> Result<ChangelogBatc
         "id" => Ok(numbers(|row| Some(row.id))),
         "k" => Ok(numbers(|row| row.key)),
         "v" => Ok(numbers(|row| row.value)),
-        "ts" => Ok(Arc::new(rows.iter().map(|row| Some(row.time_ms)).collect::<TimestampMillisecondArray>()) as ArrayRef),
+        "ts" => {
+            Ok(Arc::new(rows.iter().map(|row| Some(row.time_ms)).collect::<TimestampMillisecondArray>()) as ArrayRef)
+        }
         "e" => Ok(Arc::new(rows.iter().map(|row| Some(row.time_ms)).collect::<Int64Array>()) as ArrayRef),
         "t" => Ok(Arc::new(rows.iter().map(|row| Some(time_text(row.time_ms))).collect::<StringArray>()) as ArrayRef),
         other => Err(Error::internal(format!("column {other}"))),

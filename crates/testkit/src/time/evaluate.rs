@@ -161,7 +161,13 @@ fn window_join(a: &[Row], b: &[Row], window: Window, keep: Keep) -> TextRows {
         rows.iter().flat_map(|row| window.windows_of(row.time_ms).into_iter().map(|one| (row.clone(), one))).collect()
     };
     let (left, right) = (times(a), times(b));
-    join(&left, &right, keep, |(a, window), (b, other)| window == other && a.key.is_some() && a.key == b.key, |one| one.0.id)
+    join(
+        &left,
+        &right,
+        keep,
+        |(a, window), (b, other)| window == other && a.key.is_some() && a.key == b.key,
+        |one| one.0.id,
+    )
 }
 
 fn interval_join(a: &[Row], b: &[Row], keep: Keep, before_ms: i64, after_ms: i64) -> TextRows {
@@ -173,7 +179,11 @@ fn join<T>(a: &[T], b: &[T], keep: Keep, fits: impl Fn(&T, &T) -> bool, id: impl
     let mut lines: Vec<Cells> = Vec::new();
     for left in a {
         let before = lines.len();
-        lines.extend(b.iter().filter(|right| fits(left, right)).map(|right| vec![number(Some(id(left))), number(Some(id(right)))]));
+        lines.extend(
+            b.iter()
+                .filter(|right| fits(left, right))
+                .map(|right| vec![number(Some(id(left))), number(Some(id(right)))]),
+        );
         if lines.len() == before && keep.left() {
             lines.push(vec![number(Some(id(left))), None]);
         }
@@ -210,7 +220,8 @@ fn deduplicate(rows: &[Row], is_first: bool) -> TextRows {
 pub fn over(rows: &[&Row], is_range: bool, preceding: Option<i64>) -> TextRows {
     let mut lines = Vec::new();
     for row in rows {
-        let mut before: Vec<&&Row> = rows.iter().filter(|one| one.key == row.key && one.time_ms <= row.time_ms).collect();
+        let mut before: Vec<&&Row> =
+            rows.iter().filter(|one| one.key == row.key && one.time_ms <= row.time_ms).collect();
         before.sort_by_key(|one| one.time_ms);
         match preceding {
             Some(seconds) if is_range => before.retain(|one| one.time_ms >= row.time_ms - 1000 * seconds),

@@ -30,8 +30,7 @@ pub fn evaluate(case: &Case, way: &Way) -> Expected {
     let arrivals = case.arrivals(way);
     let rows: Vec<(usize, &Row)> =
         arrivals.iter().filter(|one| one.table == 0).map(|one| (one.part, &one.row)).collect();
-    let watermark =
-        Watermark { bound_ms: 1000 * case.bound_s, latest: vec![None; way.parts], watermark_ms: i64::MIN };
+    let watermark = Watermark { bound_ms: 1000 * case.bound_s, latest: vec![None; way.parts], watermark_ms: i64::MIN };
     let (mut rows, late) = match &case.query {
         Query::Window { window: Window::Session(gap), by_key, .. } => {
             let (groups, late) = sessions(&rows, watermark, 1000 * gap, *by_key);

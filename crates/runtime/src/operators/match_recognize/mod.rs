@@ -309,7 +309,8 @@ impl MatchRecognizeOperator {
     fn hand_out(&mut self, matches: &[(u32, Match)]) -> Result<()> {
         for matches in matches.chunks(ROWS_MAX) {
             let slots: Vec<u32> = matches.iter().map(|(_, found)| found.slot).collect();
-            let candidate = |(_, found): &(u32, Match)| Candidate { path: found.path, next: None, time_ms: found.time_ms };
+            let candidate =
+                |(_, found): &(u32, Match)| Candidate { path: found.path, next: None, time_ms: found.time_ms };
             let candidates: Vec<Candidate> = matches.iter().map(candidate).collect();
             let rows = Rows { paths: &self.matcher.paths, current: &[], schema: &self.input_schema };
             let mut columns = self.table.keys(&slots)?;
