@@ -4,8 +4,8 @@ use crate::session::{Environment, Executed, ResultSinkFactory, Session};
 use base::BoxFuture;
 use base::clock::ManualClock;
 use base::connector::*;
-use base::lookup::{LookupProvider, LookupReader, LookupSpec};
 use base::format::FormatRegistry;
+use base::lookup::{LookupProvider, LookupReader, LookupSpec};
 use base::{ChangelogMode, Error, LogicalType, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
 

@@ -430,12 +430,7 @@ impl KeyTable {
 
     /// Rows of a store that keeps several of them per slot, as a table of their own: one row per element of `slots`,
     /// which may repeat. [`KeyTable::restore`] reads it.
-    pub fn snapshot_rows(
-        &self,
-        name: &str,
-        slots: &[u32],
-        values: Vec<(FieldRef, ArrayRef)>,
-    ) -> Result<TableSnapshot> {
+    pub fn snapshot_rows(&self, name: &str, slots: &[u32], values: Vec<(FieldRef, ArrayRef)>) -> Result<TableSnapshot> {
         let groups = slots.iter().map(|&slot| u16::from(self.entries.groups[slot as usize])).collect();
         let namespaces = slots.iter().map(|&slot| self.namespace(slot)).collect();
         let mut columns = self.key_columns(groups, namespaces, self.keys(slots)?);

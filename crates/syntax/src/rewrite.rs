@@ -123,7 +123,8 @@ fn name_subquery(out: &mut Vec<TokenWithSpan>) {
         }
     }
     let Some(open) = open else { return };
-    let is_query = out.get(open + 1).is_some_and(|first| ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(first, word)));
+    let is_query =
+        out.get(open + 1).is_some_and(|first| ["SELECT", "WITH", "VALUES"].iter().any(|word| is_word(first, word)));
     if !is_query {
         return;
     }

@@ -8,8 +8,8 @@ use testkit::diff::{self, DiffOptions};
 use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
-use testkit::time::{self, TimeOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
+use testkit::time::{self, TimeOptions};
 use testkit::{bench, bench_kafka, bench_planning, bench_state};
 
 #[derive(Debug, Parser)]

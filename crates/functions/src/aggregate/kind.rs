@@ -59,8 +59,8 @@ macro_rules! ordered_float {
         impl Ordered for $float {
             type Key = $bits;
             fn key(self) -> $bits {
-                // -0.0 equals 0.0; the other negative numbers are in reverse order of their bits.
-                let bits = (self + 0.0).to_bits() as $bits;
+                // Negative numbers are in reverse order of their bits. -0.0 is a value of its own, as in GROUP BY.
+                let bits = self.to_bits() as $bits;
                 bits ^ (((bits >> (<$bits>::BITS - 1)) as $bits) & <$bits>::MAX)
             }
             fn native(key: $bits) -> $float {

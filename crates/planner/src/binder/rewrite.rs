@@ -30,9 +30,8 @@ use std::sync::Arc;
 use syntax::Span;
 use syntax::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, SetExpr, Spanned, Subscript, TableAliasColumnDef,
-    TableFactor, TableVersion, TableWithJoins,
-    UnaryOperator, Value, VisitMut, VisitorMut,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, SetExpr, Spanned, Subscript,
+    TableAliasColumnDef, TableFactor, TableVersion, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 
 /// The relation that VALUES becomes; its arguments are [`ROW_MARKER`] calls.
@@ -608,8 +607,9 @@ fn row_in(row: Expr, subquery: Box<Query>, negated: bool) -> Result<Expr> {
     let template = syntax::parse_statement("SELECT 1 FROM (SELECT 1) AS `$in` (`$in0`)").map_err(Error::internal)?;
     let syntax::Statement::Query(mut query) = template else { return Err(Error::internal("the template is no query")) };
     if let SetExpr::Select(select) = query.body.as_mut()
-        && let Some(TableWithJoins { relation: TableFactor::Derived { subquery: derived, alias: Some(names), .. }, .. }) =
-            select.from.first_mut()
+        && let Some(TableWithJoins {
+            relation: TableFactor::Derived { subquery: derived, alias: Some(names), .. }, ..
+        }) = select.from.first_mut()
     {
         *derived = subquery;
         let column = |index| TableAliasColumnDef::from_name(name(index).value);

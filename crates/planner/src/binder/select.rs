@@ -211,7 +211,8 @@ fn refuse_aggregates(rewriter: &Rewriter<'_>, select: &Select) -> Result<()> {
 /// Whether a join keeps rows of a right side that only exists for rows of the left one.
 fn keeps_lateral(from: &TableWithJoins) -> bool {
     from.joins.iter().any(|join| {
-        let is_lateral = matches!(&join.relation, TableFactor::UNNEST { .. } | TableFactor::Derived { lateral: true, .. });
+        let is_lateral =
+            matches!(&join.relation, TableFactor::UNNEST { .. } | TableFactor::Derived { lateral: true, .. });
         let keeps_right = matches!(
             join.join_operator,
             JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)

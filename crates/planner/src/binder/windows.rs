@@ -87,14 +87,8 @@ impl RelationPlanner for FlinkRelations {
                 rows_per_match: _,
             } => {
                 let input = context.plan(*table)?;
-                let written = match_recognize::Written {
-                    partition_by,
-                    order_by,
-                    measures,
-                    after_match_skip,
-                    pattern,
-                    symbols,
-                };
+                let written =
+                    match_recognize::Written { partition_by, order_by, measures, after_match_skip, pattern, symbols };
                 let plan = match_recognize::plan(input, written, &self.functions, context)?;
                 with_columns(plan, alias).and_then(|(plan, alias)| planned(plan, alias))
             }

@@ -10,7 +10,8 @@ use crate::expression::{self, Compiled, Tree};
 use base::changelog::ChangelogMode;
 use base::expression::HiddenColumn;
 use base::plan::{
-    Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Rank, Values, Window, WindowKind, WindowProperty, WindowTable,
+    Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Rank, Values, Window, WindowKind, WindowProperty,
+    WindowTable,
 };
 use base::{Error, Expression, Field, LogicalType, Result, RowType};
 use std::cell::{Cell, RefCell};

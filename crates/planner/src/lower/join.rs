@@ -53,7 +53,9 @@ impl JoinForm {
         let both = |columns: [usize; 2]| [places[0][columns[0]], places[1][columns[1]]];
         match self {
             JoinForm::Regular(ttl) => JoinForm::Regular(ttl),
-            JoinForm::Interval(interval) => JoinForm::Interval(Interval { times: interval.times.map(both), ..interval }),
+            JoinForm::Interval(interval) => {
+                JoinForm::Interval(Interval { times: interval.times.map(both), ..interval })
+            }
             JoinForm::Window(windows) => {
                 JoinForm::Window(Windows { starts: both(windows.starts), ends: both(windows.ends), ..windows })
             }

@@ -7,8 +7,8 @@ mod aggregate;
 mod batch;
 pub mod builder;
 pub mod codes;
-pub mod join;
 mod expand;
+pub mod join;
 pub mod join_codes;
 mod lookup_join;
 mod match_recognize;
@@ -168,8 +168,6 @@ pub mod fixtures;
 #[cfg(test)]
 mod join_tests;
 #[cfg(test)]
-mod time_join_tests;
-#[cfg(test)]
 mod rank_tests;
 #[cfg(test)]
 mod sets_tests;
@@ -177,5 +175,7 @@ mod sets_tests;
 mod sql_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod time_join_tests;
 #[cfg(test)]
 mod window_tests;

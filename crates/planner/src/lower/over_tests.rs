@@ -129,7 +129,8 @@ fn what_flink_refuses_is_refused() {
 fn a_row_that_changes_is_known_by_its_partition_too() {
     const KEYED: &str = "CREATE TABLE keyed (id INT NOT NULL, k STRING, v INT, PRIMARY KEY (id) NOT ENFORCED) \
          WITH ('connector'='test', 'changelog'='all');";
-    let sql = format!("{TABLES} {KEYED} EXPLAIN SELECT id, k, v, SUM(v) OVER (PARTITION BY k ORDER BY v) AS s FROM keyed");
+    let sql =
+        format!("{TABLES} {KEYED} EXPLAIN SELECT id, k, v, SUM(v) OVER (PARTITION BY k ORDER BY v) AS s FROM keyed");
     let Outcome::Text(text) = execute(&mut session(), &sql).unwrap().outcome else { panic!("no text") };
     assert!(text.contains("changelogMode=[I,UB,UA,D], upsertKeys=[(id, k)])\n"), "{text}");
 }

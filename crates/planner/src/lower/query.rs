@@ -54,7 +54,14 @@ impl Builder<'_> {
             LogicalPlan::Values(values) => self.constant_rows(values),
             LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => {
                 let node = self.single_row()?;
-                Ok(Relation { node, window: None, rank: None, conditions: Vec::new(), projection: Vec::new(), fields: Vec::new() })
+                Ok(Relation {
+                    node,
+                    window: None,
+                    rank: None,
+                    conditions: Vec::new(),
+                    projection: Vec::new(),
+                    fields: Vec::new(),
+                })
             }
             LogicalPlan::EmptyRelation(empty) if empty.schema.fields().is_empty() => {
                 let arrays = vec![new_empty_array(&row_marker().sql_type.arrow())];
@@ -137,10 +144,7 @@ impl Builder<'_> {
             // TUMBLE_ROWTIME of a group window is nullable in Flink, window_time of a window table is not.
             Field {
                 time: relation.fields[time].time,
-                ..Field::new(
-                    window_time.clone(),
-                    end_type.nullable().with_nullable(node.legacy && !is_processing_time),
-                )
+                ..Field::new(window_time.clone(), end_type.nullable().with_nullable(node.legacy && !is_processing_time))
             },
         ];
         let window = Window {

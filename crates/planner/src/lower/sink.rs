@@ -227,8 +227,8 @@ impl Builder<'_> {
             }
             (None, key) => {
                 // A source without a key is nobody's mistake: EXPLAIN says what it costs.
-                let is_told = key.is_some()
-                    || !matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table));
+                let is_told =
+                    key.is_some() || !matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table));
                 let query_key = match key.map(Vec::as_slice) {
                     None => "no key that the planner knows".to_string(),
                     Some([]) => "a single row".to_string(),
@@ -249,11 +249,8 @@ impl Builder<'_> {
     /// The demand of a sink that keeps all rows of a key.
     fn materialized(&self, node: NodeId, primary_key: &[usize]) -> Demand {
         let row_keys = self.output(node).upsert_keys.iter().min_by_key(|key| key.len()).cloned().unwrap_or_default();
-        let materialize = UpsertMaterialize {
-            keys: primary_key.to_vec(),
-            row_keys,
-            state_ttl: self.context.config.state_ttl,
-        };
+        let materialize =
+            UpsertMaterialize { keys: primary_key.to_vec(), row_keys, state_ttl: self.context.config.state_ttl };
         Demand { node, update_before: true, materialize: Some(materialize) }
     }
 

@@ -268,7 +268,9 @@ fn a_sink_key_with_more_columns_gets_old_rows_and_keeps_the_changes_of_a_source_
 fn a_source_without_a_key_is_explained() {
     let (text, warnings) = changes("INSERT INTO same SELECT id, item FROM unkeyed");
     assert!(warnings.is_empty(), "{warnings:?}");
-    for part in ["SinkUpsertMaterializer(key=[id], changelogMode=[I,UA,D]", "state: all rows of a (id)", "kept for ever"] {
+    for part in
+        ["SinkUpsertMaterializer(key=[id], changelogMode=[I,UA,D]", "state: all rows of a (id)", "kept for ever"]
+    {
         assert!(text.contains(part), "{text}\nlacks {part}");
     }
     let (_, warnings) = changes("INSERT INTO same SELECT item, item FROM users");

@@ -294,7 +294,11 @@ fn counting_rows_reads_one_column() {
 fn what_is_not_built_is_named() {
     let other = table("other", &["id INT"], &[], None, &[]);
     let marked = scan(&orders())
-        .join_on(scan(&other).build().unwrap(), datafusion_expr::JoinType::LeftMark, vec![call("=", vec![col("orders.id"), col("other.id")])])
+        .join_on(
+            scan(&other).build().unwrap(),
+            datafusion_expr::JoinType::LeftMark,
+            vec![call("=", vec![col("orders.id"), col("other.id")])],
+        )
         .unwrap();
     let error = lower(vec![(marked.build().unwrap(), None)]).unwrap_err();
     assert_eq!(error.argument("feature"), Some("IN or EXISTS in this place"));

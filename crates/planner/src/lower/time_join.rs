@@ -199,7 +199,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The equal windows of a join, and what else its condition says; `None` if its sides are not joined by the same windows.
+    /// The equal windows of a join, and what else its condition says; `None` if the same windows do not join its sides.
     ///
     /// # Errors
     /// Sides that take rows back.

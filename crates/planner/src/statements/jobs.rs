@@ -9,8 +9,8 @@ use crate::lower::join::STATE_TTL as STATE_TTL_HINT;
 use crate::lower::{self, AggregatePhases, LowerContext, ResultSink, SinkQuery, SinkTarget, UpsertMaterialization};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
 use base::config::{
-    AGGREGATE_PHASES, CDC_EVENTS_DUPLICATE, NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint, RUNTIME_MODE, SPLIT_DISTINCT,
-    SPLIT_DISTINCT_BUCKETS, UPSERT_MATERIALIZE,
+    AGGREGATE_PHASES, CDC_EVENTS_DUPLICATE, NON_DETERMINISTIC_UPDATES, NOT_NULL_ENFORCER, PlanHint, RUNTIME_MODE,
+    SPLIT_DISTINCT, SPLIT_DISTINCT_BUCKETS, UPSERT_MATERIALIZE,
 };
 use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
 use base::{Error, Result, RowType};
@@ -172,11 +172,7 @@ fn distinct_parts(session: &Session) -> Result<Option<u32>> {
         Ok(parts) if parts > 0 => Ok(Some(parts)),
         _ => Err(Error::new(
             &base::options::BAD_OPTION,
-            &[
-                ("key", &SPLIT_DISTINCT_BUCKETS.spec.key),
-                ("value", &parts),
-                ("expected", &"a whole number above 0"),
-            ],
+            &[("key", &SPLIT_DISTINCT_BUCKETS.spec.key), ("value", &parts), ("expected", &"a whole number above 0")],
         )),
     }
 }

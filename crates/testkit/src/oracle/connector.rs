@@ -2,12 +2,12 @@
 
 use super::compare::Captured;
 use super::feed::{Fed, Feed};
-use super::lookup::OracleLookup;
 use super::log::{declared_mode, inferred_mode};
+use super::lookup::OracleLookup;
 use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use base::connector::*;
-use base::lookup::{LookupProvider, LookupSpec};
 use base::format::{DecodeSpec, Decoder, Records};
+use base::lookup::{LookupProvider, LookupSpec};
 use base::{
     BoxFuture, ChangelogBatch, ChangelogMode, Epoch, Error, Location, LogicalType, OptionKind, OptionSpec, Result,
     RowKind, RowType, TableDefinition,
@@ -283,7 +283,8 @@ impl SourceReader for OracleReader {
 
     fn snapshot(&mut self) -> Result<Vec<SplitState>> {
         // The driver remembers the position: it goes on feeding the next job. The split is named because its watermark goes on.
-        let split = self.fed.is_some().then(|| SplitState { split: self.log_name.as_str().into(), position: Vec::new() });
+        let split =
+            self.fed.is_some().then(|| SplitState { split: self.log_name.as_str().into(), position: Vec::new() });
         Ok(split.into_iter().collect())
     }
 

@@ -22,7 +22,6 @@ use crate::user_functions;
 use base::nearest::nearest;
 use base::{Error, Location, LogicalType};
 pub use checks::{misplaced_aggregate, nested_aggregate, window_call};
-pub use temporal::{is_lookup, is_named_proctime};
 use missing::Missing;
 use scope::{Ctes, Outcome, Relation, Scope, ScopeColumn, Shape};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +31,7 @@ use syntax::ast::{
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator, Spanned, TableAlias, TableFactor, TableVersion,
     TableWithJoins, Value,
 };
+pub use temporal::{is_lookup, is_named_proctime};
 
 /// What a walk over a query found.
 #[derive(Debug, Default)]

@@ -54,7 +54,7 @@ type Waiting = Reverse<(i64, u64, u32)>;
 ///   and of those that LAG looks back to; the rows that wait; the watermark
 /// * dropped: rows that leave their frame; with a state TTL, partitions not written for so long
 /// * late rows: are dropped and counted. With an unbounded frame those at or behind the watermark, with a bounded frame
-///   those at or before the last row that their partition has given, or (RANGE) whose partition has been cleared since
+///   those at or before the last row that their partition has given, until a partition of a RANGE is cleared
 /// * NULL in the time column fails the job
 #[derive(Debug)]
 pub struct OverByTime {
@@ -277,11 +277,13 @@ impl OverByTime {
             }
             self.clearing.pop();
             let progress = &mut self.progress[slot as usize];
-            // Flink's timer for it makes what is before it late, also where it has been planned anew since.
-            progress.done_ms = progress.done_ms.max(clear_ms);
             if progress.clear_ms == clear_ms {
-                progress.clear_ms = i64::MIN;
+                // Flink forgets the partition: a row behind the watermark finds it new.
+                (progress.clear_ms, progress.done_ms) = (i64::MIN, i64::MIN);
                 self.frames.clear_frame(slot);
+            } else {
+                // Flink's timer makes what is before it late, although clearing has been planned anew since.
+                progress.done_ms = progress.done_ms.max(clear_ms);
             }
         }
     }

@@ -96,7 +96,8 @@ fn windows_with_retractions() {
     distinct.options.distinct = true;
     let calls = vec![call("MAX", Some(1), true), call("MIN", Some(1), true), distinct];
     let node = WindowAggregate {
-        window, is_attached: false,
+        window,
+        is_attached: false,
         keys: vec![0],
         calls,
         properties: vec![WindowProperty::End],
