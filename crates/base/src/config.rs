@@ -17,8 +17,6 @@ pub enum Effect {
         /// Reason in Chinese.
         zh: &'static str,
     },
-    /// It would change results and is not built yet: setting it is refused with the name of the feature.
-    Refused(&'static str),
 }
 
 /// A session option.

@@ -3,13 +3,13 @@
 use crate::checkpoint::JobCheckpoint;
 use crate::codes::{OLDER_CHECKPOINT, STATE_OF_ANOTHER_SCRIPT};
 use crate::manifest::{Manifest, NodeEntry, SectionEntry, SourceEntry, sink_snapshot};
+use base::clock::{Clock, SystemClock};
 use base::key::{HASH_VERSION, KEY_GROUPS};
 use base::{Error, Result};
 use state::{CheckpointFolder, SegmentWriter, encode_snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A smaller section is written again rather than referred to.
 const REUSE_BYTES_MIN: u64 = 4096;
@@ -111,7 +111,7 @@ impl CheckpointStore {
             job: self.label.job.clone(),
             script: self.label.script.clone(),
             script_digest: self.label.script_digest.clone(),
-            written_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64),
+            written_ms: SystemClock.now_ms(),
             epoch: checkpoint.epoch.0,
             finished: checkpoint.is_finished,
             key_groups: KEY_GROUPS,

@@ -104,14 +104,6 @@ fn session_options() -> String {
     let used: Vec<OptionSpec> =
         SESSION_OPTIONS.iter().filter(|option| option.effect == Effect::Used).map(|option| option.spec).collect();
     let mut out = option_table(&used);
-    out.push_str(
-        "\nRefused until they are built, because they would change results:\n\n| option | feature |\n|---|---|\n",
-    );
-    for option in SESSION_OPTIONS {
-        if let Effect::Refused(feature) = option.effect {
-            out.push_str(&format!("| `{}` | {} |\n", option.spec.key, cell(feature)));
-        }
-    }
     out.push_str("\nAccepted so that scripts run unchanged, without an effect:\n\n");
     out.push_str("| option | why | 原因 |\n|---|---|---|\n");
     for option in SESSION_OPTIONS {

@@ -136,7 +136,10 @@ fn without_own_names(expr: Expr) -> Result<Transformed<Expr>> {
 
 fn rows_only(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(match plan {
-        LogicalPlan::Projection(projection) if !projection.expr.iter().any(has_subquery) => {
+        // What SELECT without FROM reads has no column.
+        LogicalPlan::Projection(projection)
+            if !projection.expr.iter().any(has_subquery) && !projection.input.schema().fields().is_empty() =>
+        {
             Arc::unwrap_or_clone(projection.input)
         }
         LogicalPlan::Distinct(Distinct::All(input)) => rows_only(Arc::unwrap_or_clone(input))?,

@@ -26,12 +26,12 @@ pub const AS_OF_KIND: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "{kind} JOIN ... FOR SYSTEM_TIME AS OF",
+        what: "{kind} JOIN ... FOR SYSTEM_TIME AS OF is not possible",
         why: "every left row asks for the right row of its time: only JOIN ... ON and LEFT JOIN ... ON say what to do with it",
         fix: "write LEFT JOIN table FOR SYSTEM_TIME AS OF time ON table.key = ...",
     },
     zh: Text {
-        what: "{kind} JOIN ... FOR SYSTEM_TIME AS OF",
+        what: "不支持 {kind} JOIN ... FOR SYSTEM_TIME AS OF",
         why: "左侧每一行查询该时刻的右侧行：只有 JOIN ... ON 与 LEFT JOIN ... ON 有意义",
         fix: "请写 LEFT JOIN 表 FOR SYSTEM_TIME AS OF 时间 ON 表.key = ...",
     },
@@ -115,13 +115,12 @@ pub const LOOKUP_TABLE: ErrorCode = ErrorCode {
     en: Text {
         what: "the rows of table {table} as of now cannot be looked up",
         why: "{connector} gives a stream of changes: it cannot be asked for the row of a key",
-        fix: "join by event time (FOR SYSTEM_TIME AS OF a rowtime, with a WATERMARK on {table}), write a regular JOIN, or read the \
-              table through a connector that can be asked, such as jdbc",
+        fix: "join by event time (FOR SYSTEM_TIME AS OF a rowtime, with a WATERMARK on {table}), or write a regular JOIN",
     },
     zh: Text {
         what: "无法查找表 {table} 当前的行",
         why: "{connector} 提供的是变更流，不能按 key 查询",
-        fix: "请按事件时间关联（FOR SYSTEM_TIME AS OF rowtime，并为 {table} 声明 WATERMARK），或写普通 JOIN，或通过可查询的连接器（如 jdbc）读取该表",
+        fix: "请按事件时间关联（FOR SYSTEM_TIME AS OF rowtime，并为 {table} 声明 WATERMARK），或写普通 JOIN",
     },
 };
 

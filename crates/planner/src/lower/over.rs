@@ -170,18 +170,14 @@ impl Builder<'_> {
             WindowFunctionDefinition::WindowUDF(udf) => flink_window(udf)
                 .ok_or_else(|| Error::internal(format!("{} is not one of our window functions", udf.name())))?,
         };
-        let refused = |why: &str| refusal(&codes::OVER_FUNCTION, &[("name", &function.name()), ("why", &why)]);
+        let refused = |code: &'static base::ErrorCode| refusal(code, &[("name", &function.name())]);
         match function {
             Ranked::RowNumber => Ok(Computed::RowNumber),
             Ranked::Rank => Ok(Computed::Rank),
             Ranked::DenseRank => Ok(Computed::DenseRank),
-            Ranked::PercentRank | Ranked::CumeDist | Ranked::Ntile => {
-                Err(refused("it needs to know how many rows a partition has / 需要知道分区共有多少行"))
-            }
-            Ranked::Lead => Err(refused("it needs rows that have not come yet / 需要尚未到达的行")),
-            Ranked::Lag if specification.time.is_none() => {
-                Err(refused("LAG needs the order of time: ORDER BY a time attribute / LAG 需要按时间属性 ORDER BY"))
-            }
+            Ranked::PercentRank | Ranked::CumeDist | Ranked::Ntile => Err(refused(&codes::OVER_PARTITION)),
+            Ranked::Lead => Err(refused(&codes::OVER_FUTURE)),
+            Ranked::Lag if specification.time.is_none() => Err(refused(&codes::OVER_LAG_ORDER)),
             Ranked::Lag => {
                 let mut arguments = arguments.into_iter();
                 let value = arguments.next().ok_or_else(|| Error::internal("LAG without arguments"))?;

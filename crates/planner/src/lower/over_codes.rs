@@ -86,18 +86,49 @@ pub const OVER_BOUNDED: ErrorCode = user(
     },
 );
 
-/// A function that needs rows which have not come.
-pub const OVER_FUNCTION: ErrorCode = user(
+/// A function that needs to know the whole partition.
+pub const OVER_PARTITION: ErrorCode = user(
     "HW-P615",
     Text {
         what: "{name} is not possible on a stream",
-        why: "{why}",
-        fix: "use ROW_NUMBER, RANK, DENSE_RANK or LAG, or run the script with SET 'execution.runtime-mode' = 'batch'",
+        why: "it needs to know how many rows a partition has, and more may come",
+        fix: "use ROW_NUMBER, RANK or DENSE_RANK, or run the script with SET 'execution.runtime-mode' = 'batch'",
     },
     Text {
         what: "流上不能计算 {name}",
-        why: "{why}",
-        fix: "请改用 ROW_NUMBER、RANK、DENSE_RANK 或 LAG，或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
+        why: "它需要知道分区共有多少行，而流中随时可能有新行到达",
+        fix: "请改用 ROW_NUMBER、RANK 或 DENSE_RANK，或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
+    },
+);
+
+/// LEAD.
+pub const OVER_FUTURE: ErrorCode = user(
+    "HW-P619",
+    Text {
+        what: "{name} is not possible on a stream",
+        why: "it needs rows that have not come yet",
+        fix: "use LAG, which looks back, or run the script with SET 'execution.runtime-mode' = 'batch'",
+    },
+    Text {
+        what: "流上不能计算 {name}",
+        why: "它需要尚未到达的行",
+        fix: "请改用向前看的 LAG，或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
+    },
+);
+
+/// LAG in another order than time.
+pub const OVER_LAG_ORDER: ErrorCode = user(
+    "HW-P620",
+    Text {
+        what: "{name} needs ORDER BY a time attribute",
+        why: "in any other order a new row may come between a row and the one before it",
+        fix: "order by the column that has the WATERMARK or by a PROCTIME() column, or run the script with \
+              SET 'execution.runtime-mode' = 'batch'",
+    },
+    Text {
+        what: "{name} 需要按时间属性 ORDER BY",
+        why: "按其他顺序，某行与其前一行之间随时可能插入新行",
+        fix: "请按带 WATERMARK 的列或 PROCTIME() 列排序，或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
     },
 );
 
@@ -154,7 +185,9 @@ pub const CODES: &[&ErrorCode] = &[
     &OVER_DESCENDING,
     &OVER_FRAME,
     &OVER_BOUNDED,
-    &OVER_FUNCTION,
+    &OVER_PARTITION,
+    &OVER_FUTURE,
+    &OVER_LAG_ORDER,
     &LAG_OFFSET,
     &OVER_UPDATES,
     &OVER_RANGE,

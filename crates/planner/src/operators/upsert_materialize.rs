@@ -21,10 +21,16 @@ impl OperatorRules for UpsertMaterialize {
 
     fn notes(&self, shape: &Shape<'_>, _config: &JobConfig) -> Vec<String> {
         let key = pick(&self.keys, &shape.input_names(0));
-        vec![format!(
+        let unknown = self.row_keys.is_empty().then(|| {
+            "the key of the query is unknown (a PRIMARY KEY in the source table would tell): rows are told apart by all \
+             their columns"
+                .to_string()
+        });
+        let state = format!(
             "state: all rows of a ({key}), so that the one before returns when the last one goes; {}",
             ttl(self.state_ttl)
-        )]
+        );
+        unknown.into_iter().chain([state]).collect()
     }
 
     fn changelog(&self, _shape: &Shape<'_>, _inputs: &[ChangelogMode]) -> ChangelogMode {

@@ -19,11 +19,6 @@ pub fn set(
 ) -> Result<Outcome> {
     let at = |error: Error, span: Span| locate(error, Some(positions), span);
     let Some(option) = session_option(key) else { return Err(at(unknown(key), key_span)) };
-    if let Effect::Refused(feature) = option.effect
-        && !value.eq_ignore_ascii_case("false")
-    {
-        return Err(at(Error::unsupported(feature), key_span));
-    }
     let mut changed = session.options.clone();
     changed.set(key, value);
     let single: Options = [(key.to_string(), value.to_string())].into_iter().collect();

@@ -4,7 +4,7 @@ use crate::child::ChildProcess;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest time for anything that a scenario waits for.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -32,7 +32,7 @@ pub struct Progress {
 }
 
 impl Job {
-    /// Starts the job.
+    /// Starts the job; one that will be killed takes checkpoints more often than its script says.
     ///
     /// # Errors
     /// A program that cannot be started.
@@ -41,24 +41,48 @@ impl Job {
         script: &Path,
         variables: Vec<(String, String)>,
         parallelism: usize,
+        will_be_killed: bool,
     ) -> Result<Job, String> {
         let folder = tempfile::tempdir().map_err(|cause| format!("no temporary folder: {cause}"))?;
-        let (program, script) = (program.to_path_buf(), script.to_path_buf());
+        let (program, mut script) = (program.to_path_buf(), script.to_path_buf());
+        if will_be_killed {
+            let text = std::fs::read_to_string(&script).map_err(|cause| format!("{}: {cause}", script.display()))?;
+            script = folder.path().join("often.sql");
+            std::fs::write(&script, with_frequent_checkpoints(&text))
+                .map_err(|cause| format!("{}: {cause}", script.display()))?;
+        }
         let mut job = Job { program, script, variables, parallelism, folder, process: None };
         job.run()?;
         Ok(job)
     }
 
-    /// Kills the job with SIGKILL and starts it again with the same state folder.
+    /// Kills the job with SIGKILL and starts it again with the same state folder. Before that, it has a checkpoint with
+    /// everything that was seen of it: what lies behind its last checkpoint is read again in whatever order partitions
+    /// then have, and another order makes other rows late.
     ///
     /// # Errors
     /// A job that ended before, or that cannot be started.
     pub fn restart_after_kill(&mut self) -> Result<(), String> {
-        self.expect_running()?;
+        let end = Instant::now() + WAIT_MAX;
+        let mut first = None;
+        // The next one may have begun before; the one after it has not.
+        while first.zip(self.checkpoints()?).is_none_or(|(first, now)| now < first + 2) {
+            first = first.or(self.checkpoints()?);
+            if Instant::now() > end {
+                return Err(format!("no checkpoint within {WAIT_MAX:?}\n{}", self.log()));
+            }
+        }
         if let Some(mut process) = self.process.take() {
             process.kill();
         }
         self.run()
+    }
+
+    /// Checkpoints of the job that has the fewest; `None` while it is starting.
+    fn checkpoints(&mut self) -> Result<Option<u64>, String> {
+        self.expect_running()?;
+        let jobs = self.status()?;
+        Ok(jobs.iter().map(|job| job["checkpoints"].as_u64().unwrap_or_default()).min())
     }
 
     fn run(&mut self) -> Result<(), String> {
@@ -98,12 +122,16 @@ impl Job {
     /// The job has ended.
     pub fn nodes(&mut self) -> Result<Option<Vec<Value>>, String> {
         self.expect_running()?;
+        let jobs = self.status()?;
+        let nodes = jobs.iter().flat_map(|job| job["nodes"].as_array().into_iter().flatten().cloned());
+        Ok((!jobs.is_empty()).then(|| nodes.collect()))
+    }
+
+    fn status(&self) -> Result<Vec<Value>, String> {
         let output = self.command("status").arg("--json").output().map_err(|cause| format!("status: {cause}"))?;
         let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let runs = status["runs"].as_array().into_iter().flatten();
-        let jobs: Vec<&Value> = runs.flat_map(|run| run["jobs"].as_array().into_iter().flatten()).collect();
-        let nodes = jobs.iter().flat_map(|job| job["nodes"].as_array().into_iter().flatten().cloned());
-        Ok((!jobs.is_empty()).then(|| nodes.collect()))
+        Ok(runs.flat_map(|run| run["jobs"].as_array().into_iter().flatten().cloned()).collect())
     }
 
     /// How far the job is; `None` while it is starting.
@@ -148,4 +176,15 @@ impl Job {
         }
         Err(format!("stop ended with {stopped}, the job with {ended}\n{}\n{}", stop.log(), self.log()))
     }
+}
+
+/// The script with a checkpoint every 200 ms, whatever it says itself.
+fn with_frequent_checkpoints(script: &str) -> String {
+    const KEY: &str = "execution.checkpointing.interval";
+    let mut text = format!("SET '{KEY}' = '200 ms';\n");
+    for line in script.lines().filter(|line| !line.contains(KEY)) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
 }

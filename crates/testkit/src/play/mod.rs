@@ -176,7 +176,8 @@ impl Player<'_> {
         let script = self.options.job.clone().unwrap_or_else(|| self.options.scenario.join(script));
         let script = std::path::absolute(&script).map_err(|cause| format!("{}: {cause}", script.display()))?;
         let variables = self.variables(&read(&script)?)?;
-        self.job = Some(Job::start(&self.options.highwater, &script, variables, self.options.parallelism)?);
+        let kills = self.options.kill_between_steps;
+        self.job = Some(Job::start(&self.options.highwater, &script, variables, self.options.parallelism, kills)?);
         Ok(())
     }
 
@@ -285,11 +286,19 @@ impl Player<'_> {
     }
 
     fn check_metric(&mut self, name: &str, operator: &str, equals: u64) -> Result<(), String> {
-        if self.is_variant() || self.options.kill_between_steps {
-            println!("  not checked: {name} is that of the scenario's own job in one piece");
+        if self.is_variant() {
+            println!("  not checked: {name} is that of the scenario's own job");
             return Ok(());
         }
-        let nodes = self.job()?.nodes()?.unwrap_or_default();
+        let end = Instant::now() + WAIT_MAX;
+        let nodes = loop {
+            // It may have been started again a moment ago.
+            match self.job()?.nodes()? {
+                Some(nodes) => break nodes,
+                None if Instant::now() > end => return Err(format!("the job did not start within {WAIT_MAX:?}")),
+                None => std::thread::sleep(SETTLE_POLL),
+            }
+        };
         let text = |node: &serde_json::Value| node["name"].as_str().unwrap_or_default().to_string();
         let wanted: Vec<_> = nodes.iter().filter(|node| text(node).contains(operator)).collect();
         if wanted.is_empty() {
