@@ -10,6 +10,7 @@ use crate::nodes::temporal::as_temporal_join;
 use crate::nodes::unnest::as_unnest;
 use crate::nodes::{WindowTableNode, as_window_table};
 use arrow::array::{ArrayRef, RecordBatch, new_empty_array};
+use arrow::compute::concat_batches;
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, Output, Window};
 use base::{ChangelogMode, Error, Field, LogicalType, Result, RowType, SqlType, TimeAttribute};
 use datafusion_common::DFSchema;
@@ -209,8 +210,28 @@ impl Builder<'_> {
             let node = self.node(input)?;
             edges.push(Edge { node, distribution: Distribution::Forward });
         }
-        let node = self.union_node(row, edges);
+        let node = match self.constant_union(&row, &edges)? {
+            Some(node) => node,
+            None => self.union_node(row, edges),
+        };
         Ok(self.relation(node))
+    }
+
+    /// Constant rows after constant rows are constant rows, in this order: several sources would race.
+    fn constant_union(&mut self, row: &RowType, inputs: &[Edge]) -> Result<Option<NodeId>> {
+        let mut batches = Vec::with_capacity(inputs.len());
+        for edge in inputs {
+            let NodeKind::Values(values) = &self.drafts[edge.node].node.kind else { return Ok(None) };
+            batches.push(RecordBatch::try_new(row.arrow().clone(), values.rows.columns().to_vec())?);
+        }
+        let rows = concat_batches(row.arrow(), &batches)?;
+        let literal = |place: usize, index: usize| Tree::Literal {
+            value: rows.column(index).slice(place, 1),
+            sql_type: row.fields()[index].sql_type.clone(),
+        };
+        let cells = (0..rows.num_rows()).flat_map(|place| (0..row.len()).map(move |index| (place, index)));
+        let trees: Vec<Tree> = cells.map(|(place, index)| literal(place, index)).collect();
+        Ok(Some(self.values(row.clone(), rows, &trees)))
     }
 
     fn union_node(&mut self, row: RowType, inputs: Vec<Edge>) -> NodeId {
