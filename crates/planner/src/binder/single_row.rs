@@ -12,8 +12,11 @@ use std::sync::Arc;
 /// Keeps aggregates without GROUP BY from becoming constants where nobody reads them, until [`release`]. Those over outer
 /// columns stay as they are: the rules that take them apart must see them.
 pub fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !plan.exists(|node| Ok(is_single_row(node) || holds_subquery(node)?))? {
+        return Ok(plan);
+    }
     let kept = plan.transform_up_with_subqueries(|plan| match &plan {
-        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() && !reads_outer(&plan)? => {
+        aggregate if is_single_row(aggregate) && !reads_outer(aggregate)? => {
             let node = Arc::new(SingleRowNode { input: Arc::new(plan) });
             Ok(Transformed::yes(LogicalPlan::Extension(Extension { node })))
         }
@@ -24,6 +27,11 @@ pub fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 /// The plan without what [`keep`] has put in.
 pub fn release(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !plan
+        .exists(|node| Ok(matches!(node, LogicalPlan::Extension(one) if one.node.as_any().is::<SingleRowNode>())))?
+    {
+        return Ok(plan);
+    }
     let released = plan.transform_up(|plan| {
         let LogicalPlan::Extension(extension) = &plan else { return Ok(Transformed::no(plan)) };
         match extension.node.as_any().downcast_ref::<SingleRowNode>() {
@@ -32,6 +40,19 @@ pub fn release(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
     })?;
     Ok(released.data)
+}
+
+fn is_single_row(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty())
+}
+
+fn holds_subquery(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_subqueries(|_| {
+        found = true;
+        Ok(TreeNodeRecursion::Stop)
+    })?;
+    Ok(found)
 }
 
 fn reads_outer(plan: &LogicalPlan) -> Result<bool> {
