@@ -72,7 +72,40 @@ pub struct Input {
     pub keys: Vec<usize>,
 }
 
+/// The columns of both sides, and what must be true of a pair besides its keys.
+pub struct Pair {
+    /// A column that the left side has already gets a number.
+    pub names: Vec<String>,
+    /// What each column holds, and of which side.
+    pub identities: Vec<String>,
+    /// The condition over all columns.
+    pub condition: Option<Arc<dyn Expression>>,
+}
+
 impl Builder<'_> {
+    /// The columns of the pairs of two nodes, with a condition over them compiled.
+    pub fn pair(&self, left: NodeId, right: NodeId, condition: &[Tree]) -> Pair {
+        let name = |field: &Field| field.name.clone();
+        let left_names: Vec<String> = self.fields(left).iter().map(name).collect();
+        let right_names: Vec<String> = self.fields(right).iter().map(name).collect();
+        let names = joined::joined_names(&left_names, &right_names);
+        let identities: Vec<String> = self
+            .identity(left)
+            .columns
+            .iter()
+            .map(|column| format!("left {column}"))
+            .chain(self.identity(right).columns.iter().map(|column| format!("right {column}")))
+            .collect();
+        let condition: Option<Arc<dyn Expression>> = match condition {
+            [] => None,
+            parts => {
+                let tree = if let [one] = parts { one.clone() } else { Tree::and(parts.to_vec()) };
+                Some(Arc::new(Compiled::new(tree, &names, &identities, &self.context.functions)))
+            }
+        };
+        Pair { names, identities, condition }
+    }
+
     /// The relation of a join: the columns of the left side, then those of the right one; of a semi or anti join the left
     /// ones.
     pub fn join(&mut self, join: &logical_plan::Join) -> Result<Relation> {
@@ -235,24 +268,8 @@ impl Builder<'_> {
         condition: &[Tree],
         [left_ttl, right_ttl]: [Option<Duration>; 2],
     ) -> NodeId {
-        let name = |field: &Field| field.name.clone();
-        let left_names: Vec<String> = self.fields(left).iter().map(name).collect();
-        let right_names: Vec<String> = self.fields(right).iter().map(name).collect();
-        let names = joined::joined_names(&left_names, &right_names);
         let below = [self.identity(left).clone(), self.identity(right).clone()];
-        let identities: Vec<String> = below[0]
-            .columns
-            .iter()
-            .map(|column| format!("left {column}"))
-            .chain(below[1].columns.iter().map(|column| format!("right {column}")))
-            .collect();
-        let condition: Option<Arc<dyn Expression>> = match condition {
-            [] => None,
-            parts => {
-                let tree = if let [one] = parts { one.clone() } else { Tree::and(parts.to_vec()) };
-                Some(Arc::new(Compiled::new(tree, &names, &identities, &self.context.functions)))
-            }
-        };
+        let Pair { names, identities, condition } = self.pair(left, right, condition);
         let left_keys: Vec<usize> = keys.iter().map(|key| key.left).collect();
         let right_keys: Vec<usize> = keys.iter().map(|key| key.right).collect();
         let rows = |node: NodeId, keys: &[usize]| rows_of(&self.output(node).upsert_keys, keys);
@@ -263,7 +280,7 @@ impl Builder<'_> {
             keys,
             condition,
         };
-        let width = left_names.len();
+        let width = self.fields(left).len();
         let row = self.joined_row(kind, left, right, &names);
         let upsert_keys = upsert_keys(&join, self.output(left), self.output(right));
         let text = key_text(&join, &below);

@@ -1,17 +1,17 @@
 //! Joins in time: which joins an interval or equal windows bound, and the nodes of such joins.
 
 use super::builder::{Builder, Draft, Identity, Relation, column_identity, short_hash};
-use super::join::{self, JoinForm};
+use super::join::{self, JoinForm, Pair};
 use super::join_codes as codes;
-use crate::expression::{self, Compiled, Tree};
-use crate::operators::join as joined;
+use crate::expression::{self, Tree};
+use crate::operators::column_names;
 use arrow::array::{ArrayRef, Int64Array};
 use base::plan::{
     Distribution, Edge, IntervalJoin, Join, JoinKey, JoinKind, JoinSide, Node, NodeId, NodeKind, Output, TemporalJoin,
     Window, WindowJoin, WindowKind, WindowProperty,
 };
 use base::types::TimeAttribute;
-use base::{ChangelogMode, Error, Expression, Field, Result};
+use base::{ChangelogMode, Error, Field, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -296,24 +296,8 @@ impl Builder<'_> {
         condition: &[Tree],
         form: JoinForm,
     ) -> NodeId {
-        let name = |field: &Field| field.name.clone();
-        let left_names: Vec<String> = self.fields(left).iter().map(name).collect();
-        let right_names: Vec<String> = self.fields(right).iter().map(name).collect();
-        let names = joined::joined_names(&left_names, &right_names);
         let below = [self.identity(left).clone(), self.identity(right).clone()];
-        let identities: Vec<String> = below[0]
-            .columns
-            .iter()
-            .map(|column| format!("left {column}"))
-            .chain(below[1].columns.iter().map(|column| format!("right {column}")))
-            .collect();
-        let condition: Option<Arc<dyn Expression>> = match condition {
-            [] => None,
-            parts => {
-                let tree = if let [one] = parts { one.clone() } else { Tree::and(parts.to_vec()) };
-                Some(Arc::new(Compiled::new(tree, &names, &identities, &self.context.functions)))
-            }
-        };
+        let Pair { names, identities, condition } = self.pair(left, right, condition);
         let [left_keys, right_keys]: [Vec<usize>; 2] =
             [keys.iter().map(|key| key.left).collect(), keys.iter().map(|key| key.right).collect()];
         let side = |node: NodeId, keys: &[usize]| JoinSide {
@@ -333,7 +317,8 @@ impl Builder<'_> {
         let text = join::key_text(&regular, &below);
         let condition_text = condition.as_ref().map_or_else(String::new, |condition| condition.digest());
         let regular = Join { condition, ..regular };
-        let (operator, time_text, node_kind) = node_kind(form, regular, &below, [&left_names, &right_names]);
+        let (operator, time_text, node_kind) =
+            node_kind(form, regular, &below, [&column_names(self.fields(left)), &column_names(self.fields(right))]);
         let anchor = format!(
             "{operator}-{}",
             short_hash(&format!("{text} {time_text} {} {}", below[0].anchor, below[1].anchor))
@@ -356,7 +341,7 @@ impl Builder<'_> {
         };
         let spread = match kind {
             JoinKind::Full => None,
-            JoinKind::Right => Some(right_keys.iter().map(|key| left_names.len() + key).collect()),
+            JoinKind::Right => Some(right_keys.iter().map(|key| self.fields(left).len() + key).collect()),
             _ => Some(left_keys.clone()),
         };
         let draft = Draft {
