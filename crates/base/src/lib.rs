@@ -13,6 +13,7 @@ pub mod connector;
 pub mod error;
 pub mod event;
 pub mod expression;
+pub mod fault;
 pub mod format;
 pub mod function;
 pub mod key;

@@ -16,7 +16,7 @@ use crate::store::CheckpointStore;
 use crate::task::drive;
 use base::connector::{SinkProvider, SourceReader};
 use base::recovery::CheckpointConfig;
-use base::{Epoch, Error, Result};
+use base::{Epoch, Error, Result, fault};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -281,6 +281,7 @@ impl Coordinator {
     }
 
     fn begin(&mut self, is_final: bool) -> Result<(), Halt> {
+        fault::CHECKPOINT_BEGIN.check()?;
         let epoch = self.shared.next_epoch();
         self.shared.begin_epoch(epoch, is_final);
         let waiters = std::mem::take(&mut self.waiters);
@@ -472,12 +473,13 @@ impl Coordinator {
 
 /// Makes what a checkpoint names visible to readers.
 pub(crate) async fn commit(sinks: &[NamedSink], checkpoint: &JobCheckpoint) -> Result<()> {
+    fault::CHECKPOINT_COMMIT.check()?;
     for sink in sinks {
         if let Some(state) = checkpoint.sinks.get(&*sink.key) {
             sink.provider.commit(checkpoint.epoch, &state.committables).await?;
         }
     }
-    Ok(())
+    fault::CHECKPOINT_DONE.check()
 }
 
 /// Waits for the checkpoint that is being written; for ever without one.

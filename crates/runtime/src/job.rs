@@ -19,7 +19,7 @@ use base::config::JobConfig;
 use base::connector::Instance;
 use base::plan::{Node, NodeKind, Output, StreamPlan};
 use base::recovery::{CheckpointConfig, RestartStrategy};
-use base::{Error, Result, Warnings};
+use base::{Error, Result, Warnings, fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -168,6 +168,7 @@ impl Launch {
         let topology = lower(plan, options.parallelism)?;
         let sinks = sinks(plan);
         if let Some(restore) = restore {
+            fault::RESTORE_COMMIT.check()?;
             commit(&sinks, restore).await?;
         }
         let placed = || plan.nodes.iter().zip(&topology.nodes);

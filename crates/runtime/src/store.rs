@@ -5,7 +5,7 @@ use crate::codes::{OLDER_CHECKPOINT, STATE_OF_ANOTHER_SCRIPT};
 use crate::manifest::{Manifest, NodeEntry, SectionEntry, SourceEntry, sink_snapshot};
 use base::clock::{Clock, SystemClock};
 use base::key::{HASH_VERSION, KEY_GROUPS};
-use base::{Error, Result};
+use base::{Error, Result, fault};
 use state::{CheckpointFolder, SegmentWriter, encode_snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -84,6 +84,7 @@ impl CheckpointStore {
     }
 
     fn read(&self, epoch: u64) -> Result<StoredCheckpoint> {
+        fault::RESTORE_READ.check()?;
         let manifest = self.manifest(epoch)?;
         if manifest.script != self.label.script || manifest.job != self.label.job {
             let owner = if manifest.script.is_empty() { &manifest.job } else { &manifest.script };
@@ -105,6 +106,7 @@ impl CheckpointStore {
     /// # Errors
     /// What the file system refuses; the checkpoint does not exist then.
     pub fn save(&self, checkpoint: &JobCheckpoint) -> Result<u64> {
+        fault::CHECKPOINT_WRITE.check()?;
         let mut writing = Writing { segment: self.folder.segment(checkpoint.epoch.0), known: self.reusable() };
         let manifest = Manifest {
             engine: env!("CARGO_PKG_VERSION").into(),
@@ -147,6 +149,7 @@ impl CheckpointStore {
     }
 
     fn remove_old(&self, newest: &Manifest) -> Result<()> {
+        fault::CHECKPOINT_REMOVE.check()?;
         let mut keep = newest.files();
         for (index, epoch) in self.folder.epochs()?.into_iter().enumerate() {
             if index >= self.retained {

@@ -9,7 +9,7 @@
 
 use crate::codes::{CHECKPOINT_DAMAGED, CHECKPOINT_VERSION, CHECKPOINTS_IN_USE};
 use crate::lock::FileLock;
-use base::{Error, Result};
+use base::{Error, Result, fault};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -110,10 +110,14 @@ impl CheckpointFolder {
         let write = || -> std::io::Result<()> {
             // The names of the segments come first.
             File::open(&self.path)?.sync_all()?;
+            fault::MANIFEST_WRITE.pass()?;
             let mut file = File::create(&unfinished)?;
             file.write_all(text.as_bytes())?;
+            fault::MANIFEST_SYNC.pass()?;
             file.sync_all()?;
+            fault::MANIFEST_RENAME.pass()?;
             std::fs::rename(&unfinished, &path)?;
+            fault::MANIFEST_FOLDER_SYNC.pass()?;
             File::open(&self.path)?.sync_all()
         };
         write().map_err(|cause| Error::io("write", path.display(), &cause))?;
@@ -237,11 +241,14 @@ impl SegmentWriter {
         let file = match &mut self.file {
             Some(file) => Ok(file),
             none => {
-                let made = OpenOptions::new().write(true).create(true).truncate(true).open(&self.path);
-                made.map(|file| none.insert(file))
+                let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&self.path);
+                fault::SEGMENT_CREATE.pass().and_then(|()| open()).map(|file| none.insert(file))
             }
         };
-        let written = file.and_then(|file| file.write_all(bytes));
+        let written = file.and_then(|file| {
+            fault::SEGMENT_WRITE.pass()?;
+            file.write_all(bytes)
+        });
         written.map_err(|cause| Error::io("write", self.path.display(), &cause))?;
         self.offset += bytes.len() as u64;
         Ok(())
@@ -253,7 +260,10 @@ impl SegmentWriter {
     /// What the file system refuses.
     pub fn finish(self) -> Result<u64> {
         match self.file {
-            Some(file) => file.sync_all().map_err(|cause| Error::io("write", self.path.display(), &cause))?,
+            Some(file) => {
+                let synced = fault::SEGMENT_SYNC.pass().and_then(|()| file.sync_all());
+                synced.map_err(|cause| Error::io("write", self.path.display(), &cause))?;
+            }
             None => return Ok(0),
         }
         Ok(self.offset)

@@ -5,7 +5,7 @@
 
 use crate::codes;
 use base::connector::Committable;
-use base::{Error, Result};
+use base::{Error, Result, fault};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -132,7 +132,8 @@ impl Pending {
         };
         match (size(&hidden)?, size(&readable)?) {
             (Some(found), _) if found == self.size => {
-                std::fs::rename(&hidden, &readable).map_err(|cause| write_error(&readable, &cause))
+                let renamed = fault::PART_RENAME.pass().and_then(|()| std::fs::rename(&hidden, &readable));
+                renamed.map_err(|cause| write_error(&readable, &cause))
             }
             // Committed before. Readers may since have moved or removed nothing: the size is not theirs to change.
             (None, Some(found)) if found == self.size => Ok(()),

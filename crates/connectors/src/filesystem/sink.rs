@@ -6,7 +6,7 @@ use crate::codes;
 use base::clock::Clock;
 use base::connector::*;
 use base::format::{Encoder, Records};
-use base::{BoxFuture, ChangelogBatch, Epoch, Error, Result, RowType};
+use base::{BoxFuture, ChangelogBatch, Epoch, Error, Result, RowType, fault};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -132,7 +132,11 @@ impl SinkProvider for FilesystemSink {
             for committable in committables {
                 Pending::decode(&committable.0)?.commit(&self.options.path)?;
             }
-            if committables.is_empty() { Ok(()) } else { part_files::sync_folder(&self.options.path) }
+            if committables.is_empty() {
+                return Ok(());
+            }
+            fault::PART_FOLDER_SYNC.check()?;
+            part_files::sync_folder(&self.options.path)
         })
     }
 
@@ -221,7 +225,8 @@ impl PartWriter {
 
     fn write_out(&mut self) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        open.file.write_all(&self.buffer).map_err(|cause| write_error(&open.path, &cause))?;
+        let written = fault::PART_WRITE.pass().and_then(|()| open.file.write_all(&self.buffer));
+        written.map_err(|cause| write_error(&open.path, &cause))?;
         open.size += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())
@@ -231,7 +236,8 @@ impl PartWriter {
         self.write_out()?;
         let Some(open) = self.open.take() else { return Ok(()) };
         self.closed.push(Pending { part: open.part, size: open.size });
-        open.file.sync_all().map_err(|cause| write_error(&open.path, &cause))
+        let synced = fault::PART_SYNC.pass().and_then(|()| open.file.sync_all());
+        synced.map_err(|cause| write_error(&open.path, &cause))
     }
 }
 
