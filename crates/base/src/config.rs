@@ -101,6 +101,14 @@ pub const STATE_TTL: SessionOption = used(
     "state that was not written for this long is dropped; 0 keeps it for ever",
     "超过该时长未更新的状态会被清除；0 表示永久保留",
 );
+/// `state.memory.budget`.
+pub const MEMORY_BUDGET: SessionOption = used(
+    "state.memory.budget",
+    OptionKind::Memory,
+    None,
+    "memory for the state of each job; keys that are not used go to the disk and come back when they are; default: no bound",
+    "每个作业的状态可用内存；不活跃的键换出到磁盘，需要时再读回；默认不限制",
+);
 /// `table.dml-sync`.
 pub const DML_SYNC: SessionOption = used(
     "table.dml-sync",
@@ -226,6 +234,15 @@ pub const NULL_ROWTIME: SessionOption = used(
     "what happens to a row whose event time is NULL: the job fails, or the row is dropped and counted",
     "事件时间为 NULL 的行：作业失败（fail），或丢弃并计数（drop）",
 );
+/// `highwater.late-table`.
+pub const LATE_TABLE: SessionOption = used(
+    "highwater.late-table",
+    OptionKind::Text,
+    None,
+    "the table that takes the rows which are too late for the windows of the queries that follow; the hint LATE_TABLE('t') says \
+     it for one query",
+    "后续查询中对窗口而言过迟的行写入该表；单个查询可用提示 LATE_TABLE('t') 指定",
+);
 /// `highwater.explain-waiting-after`.
 pub const EXPLAIN_WAITING: SessionOption = used(
     "highwater.explain-waiting-after",
@@ -299,6 +316,7 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     recovery::BACKOFF_RESET,
     recovery::EXPONENTIAL_ATTEMPTS,
     STATE_TTL,
+    MEMORY_BUDGET,
     DML_SYNC,
     RUNTIME_MODE,
     NOT_NULL_ENFORCER,
@@ -314,6 +332,7 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     LATE_FIRE_DELAY,
     ALLOW_LATENESS,
     NULL_ROWTIME,
+    LATE_TABLE,
     EXPLAIN_WAITING,
     LEGACY_CAST,
     LANGUAGE,
@@ -427,6 +446,8 @@ pub struct JobConfig {
     pub restart: RestartStrategy,
     /// State TTL.
     pub state_ttl: Option<Duration>,
+    /// Bytes of memory for state; `None`: no bound.
+    pub memory_budget: Option<u64>,
     /// Early and late firing of windows.
     pub emit: EmitOptions,
     /// Whether rows without an event time are dropped and counted.
@@ -453,6 +474,7 @@ impl Default for JobConfig {
             checkpoints: CheckpointConfig::default(),
             restart: RestartStrategy::None,
             state_ttl: None,
+            memory_budget: None,
             emit: EmitOptions::default(),
             drops_null_rowtime: false,
             explain_waiting_after: Some(Duration::from_secs(30)),
@@ -501,6 +523,7 @@ impl JobConfig {
             checkpoints: CheckpointConfig::from_options(options)?,
             restart: RestartStrategy::from_options(options, checkpoint_interval.is_some())?,
             state_ttl: positive(options.duration(&STATE_TTL.spec)?),
+            memory_budget: options.memory(&MEMORY_BUDGET.spec)?.filter(|bytes| *bytes > 0),
             emit: EmitOptions {
                 early_fire: options.boolean(&EARLY_FIRE.spec)?,
                 early_delay: options.duration(&EARLY_FIRE_DELAY.spec)?,

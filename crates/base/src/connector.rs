@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::Epoch;
 use crate::format::FormatRegistry;
 use crate::lookup::{LookupProvider, LookupSpec};
-use crate::options::OptionSpec;
+use crate::options::{OptionSpec, Options};
 use crate::table::TableDefinition;
 use crate::types::{RowType, SqlType};
 use crate::warnings::Warnings;
@@ -132,6 +132,12 @@ pub trait ConnectorFactory: Send + Sync + Debug {
     /// All options besides `connector` and those of the format.
     fn options(&self) -> &'static [OptionSpec];
 
+    /// Whether an option decides which records a table gives, and how they are read. Positions and what was computed of
+    /// them are kept while such options stay the same; logins, timeouts and numbers of readers may change.
+    fn decides(&self, key: &str, _options: &Options) -> bool {
+        !key.starts_with("sink.") && !key.starts_with("scan.watermark.") && key != "scan.parallelism"
+    }
+
     /// What PARTITIONED BY of its tables may hold.
     fn partitioning(&self) -> Partitioning {
         Partitioning::None
@@ -237,6 +243,11 @@ pub trait SourceProvider: Send + Sync + Debug {
     fn splits_max(&self) -> Option<usize> {
         None
     }
+
+    /// Why no job can read it in this version, although it can be declared and planned; `None`: jobs can.
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
 }
 
 /// What the runtime tells a reader with each read.
@@ -298,6 +309,11 @@ pub trait SourceReader: Send {
     /// The counts so far.
     fn statistics(&self) -> SourceStatistics;
 
+    /// Whether a reader that does not know how much waits, and has nothing at hand, has given what its table held at the start.
+    fn holds_nothing_back(&self) -> bool {
+        true
+    }
+
     /// Checkpoint `epoch` is durable.
     fn checkpoint_complete(&mut self, _epoch: Epoch) {}
 
@@ -307,12 +323,45 @@ pub trait SourceReader: Send {
     }
 }
 
-/// What a writer hands over at a barrier, to be committed once the checkpoint is durable. The connector's own encoding.
+/// What a writer hands over at a barrier, to be committed once the checkpoint is durable. The connector's own encoding;
+/// clones share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Committable(pub Vec<u8>);
+pub struct Committable(pub Arc<[u8]>);
+
+impl From<Vec<u8>> for Committable {
+    fn from(bytes: Vec<u8>) -> Committable {
+        Committable(bytes.into())
+    }
+}
+
+/// Which sink of which job a provider is, and what it goes on from.
+#[derive(Debug, Clone, Copy)]
+pub struct SinkRun<'a> {
+    /// The job: another name for every job of a run, the same after a restart.
+    pub job: &'a str,
+    /// The sink: another name for every sink of the job, the same after a restart.
+    pub sink: &'a str,
+    /// The checkpoint that the job goes on from, with the writer states of ALL instances; `None` if it begins anew.
+    pub restored: Option<(Epoch, &'a [Vec<u8>])>,
+    /// Time between checkpoints; `None`: only on request and at the end.
+    pub checkpoint_interval: Option<Duration>,
+}
 
 /// A sink table of one job.
 pub trait SinkProvider: Send + Sync + Debug {
+    /// Why no job can write it in this version, although it can be declared and planned; `None`: jobs can.
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
+    /// Called before every [`SinkProvider::start`].
+    ///
+    /// # Errors
+    /// Writer states that it cannot go on from.
+    fn prepare(&self, _run: &SinkRun<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Opens whatever is shared and checks that writing is possible. Called once, before any writer is made. Returns
     /// warnings.
     ///
@@ -358,6 +407,11 @@ pub trait SinkWriter: Send {
 
     /// Barrier `epoch`: everything written before belongs to it. Rows are flushed or become committables.
     fn prepare_commit<'a>(&'a mut self, epoch: Epoch) -> BoxFuture<'a, Result<Vec<Committable>>>;
+
+    /// Whether so much waits for the next checkpoint that it had better come at once.
+    fn wants_checkpoint(&self) -> bool {
+        false
+    }
 
     /// The writer's own state at the barrier, after [`SinkWriter::prepare_commit`].
     fn snapshot(&mut self) -> Result<Vec<u8>> {

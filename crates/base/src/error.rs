@@ -394,8 +394,16 @@ pub const UNSUPPORTED: ErrorCode = ErrorCode {
     code: "HW-I002",
     domain: Domain::User,
     retry: false,
-    en: Text { what: "this version does not support {feature} yet", why: "", fix: "needs feature: {feature}" },
-    zh: Text { what: "当前版本尚不支持 {feature}", why: "", fix: "需要的功能：{feature}" },
+    en: Text {
+        what: "this version does not support {feature} yet",
+        why: "",
+        fix: "write it another way, or leave it out; docs/sql.md tells what this version has",
+    },
+    zh: Text {
+        what: "当前版本尚不支持 {feature}",
+        why: "",
+        fix: "请换一种写法或去掉该用法；当前版本支持的内容见 docs/sql.md",
+    },
 };
 
 /// A file or address that is not there.

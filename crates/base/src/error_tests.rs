@@ -12,7 +12,7 @@ fn a_message_shows_code_place_why_and_fix() {
     });
     assert_eq!(
         error.render(Language::English, Label::Error),
-        "error[HW-I002]: this version does not support MATCH_RECOGNIZE yet\n  --> job.sql:12:3\n    |\n 12 | a 中 b\n    |   ^\n  fix: needs feature: MATCH_RECOGNIZE"
+        "error[HW-I002]: this version does not support MATCH_RECOGNIZE yet\n  --> job.sql:12:3\n    |\n 12 | a 中 b\n    |   ^\n  fix: write it another way, or leave it out; docs/sql.md tells what this version has"
     );
     assert!(error.render(Language::Chinese, Label::Warning).starts_with("警告[HW-I002]: 当前版本尚不支持"));
 }

@@ -28,6 +28,8 @@ pub enum Event {
     Barrier(Epoch),
     /// The sender has nothing to say for now: its watermark does not count until its next event.
     Idle,
+    /// The sender has given all that its tables held when the job started. Sent once, in jobs with a join that waits for it.
+    CaughtUp,
     /// The sender has finished. No event follows.
     End,
 }

@@ -53,6 +53,16 @@ points! {
     MANIFEST_FOLDER_SYNC = "manifest.folder-sync";
     /// Old checkpoints are to be removed.
     CHECKPOINT_REMOVE = "checkpoint.remove";
+    /// Sections are to be read to make one of them.
+    MERGE_READ = "merge.read";
+    /// The file of a merged section is to be made.
+    MERGE_CREATE = "merge.create";
+    /// A merged section is to be written.
+    MERGE_WRITE = "merge.write";
+    /// Merged sections are to be synced.
+    MERGE_SYNC = "merge.sync";
+    /// Merged sections are to take the place of what they are made of.
+    MERGE_ADOPT = "merge.adopt";
     /// The checkpoint is durable, sinks are to commit.
     CHECKPOINT_COMMIT = "checkpoint.commit";
     /// A transaction of a Kafka sink is to be begun.

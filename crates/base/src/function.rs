@@ -1,7 +1,7 @@
 //! Functions as Arrow kernels: scalar functions, aggregate functions and their accumulators.
 
 use crate::changelog::RowKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::SqlType;
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::datatypes::FieldRef;
@@ -79,6 +79,17 @@ pub trait AggregateFunction: Debug + Send + Sync {
     fn accumulator(&self, arguments: &[SqlType], options: &AggregateOptions) -> Result<Box<dyn Accumulator>>;
 }
 
+/// How the states of parts of a group make the state of the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Merging {
+    /// Only in the order in which the rows came: the result depends on it.
+    InOrder,
+    /// In any order, but for the last digits of floating-point numbers.
+    AnyOrder,
+    /// In any order to the last digit, and what was merged can be taken away again: [`Accumulator::unmerge`].
+    Exact,
+}
+
 /// The values of one aggregate call for many groups, as columns indexed by slot.
 ///
 /// A slot is a dense number that the state table gives to a group; a freed slot is reset and used again.
@@ -114,6 +125,35 @@ pub trait Accumulator: Send + Debug {
     /// Adds rows of [`Accumulator::state`] to the given slots: two-phase aggregation and merging windows. A slot may occur
     /// more than once.
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()>;
+
+    /// Merges the state of slot `from[i]` into slot `into[i]`, for every `i` in order. No slot is in both.
+    fn merge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        let state = self.state(from)?;
+        self.merge(into, &state)
+    }
+
+    /// Takes the state of slot `from[i]` away from slot `into[i]` again.
+    ///
+    /// # Errors
+    /// Always, unless merging is [`Merging::Exact`].
+    fn unmerge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        let state = self.state(from)?;
+        self.unmerge(into, &state)
+    }
+
+    /// How states can be merged.
+    fn merging(&self) -> Merging {
+        Merging::InOrder
+    }
+
+    /// Takes rows of [`Accumulator::state`] away from the given slots, as if they had never been merged.
+    ///
+    /// # Errors
+    /// Always, unless merging is [`Merging::Exact`].
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        let _ = (slots, state);
+        Err(Error::internal("a state that cannot be taken away again"))
+    }
 
     /// Bytes on the heap, roughly.
     fn heap_bytes(&self) -> usize;

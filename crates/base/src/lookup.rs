@@ -23,6 +23,11 @@ pub struct LookupSpec {
 
 /// A table of one job that is asked for rows.
 pub trait LookupProvider: Send + Sync + Debug {
+    /// Why no job can ask it in this version, although it can be declared and planned; `None`: jobs can.
+    fn refusal(&self) -> Option<Error> {
+        None
+    }
+
     /// Opens whatever is shared and checks that asking is possible. Called once, before any reader is made. Returns warnings.
     ///
     /// # Errors

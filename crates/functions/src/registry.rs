@@ -122,7 +122,12 @@ const SCALARS: &[Scalar] = &[
     line("CHARACTER_LENGTH", "CHARACTER_LENGTH(STRING)", strings::int_of_string, strings::char_length),
     line("ASCII", "ASCII(STRING)", strings::int_of_string, strings::ascii),
     line("CHR", "CHR(INT)", strings::chr_result, strings::chr),
-    line("HASH_CODE", "HASH_CODE(STRING or INT)", strings::hash_code_result, strings::hash_code),
+    line(
+        "HASH_CODE",
+        "HASH_CODE(STRING, BOOLEAN, DATE or a number that is no DECIMAL)",
+        strings::hash_code_result,
+        strings::hash_code,
+    ),
     line(
         "STARTSWITH",
         "STARTSWITH(STRING or BINARY, the same)",

@@ -81,9 +81,6 @@ const REPEATED_BYTES_MAX: usize = 1024;
 /// `sqlparser`'s binding strength of BETWEEN and of the comparisons.
 const BETWEEN_PRECEDENCE: u8 = 20;
 
-/// Character sets that may be named before a string, as in `_UTF8'text'`; the text is Unicode already.
-const INTRODUCERS: [&str; 8] = ["_UTF8", "_UTF16", "_UTF16LE", "_UTF16BE", "_LATIN1", "_ASCII", "_GBK", "_ISO_8859_1"];
-
 /// Binding strength of the unit after `(a - b)`: stronger than any operator.
 const UNIT_PRECEDENCE: u8 = 60;
 
@@ -180,6 +177,10 @@ impl Dialect for FlinkDialect {
     }
 
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        // `:` is no operator: it stands in JSON_OBJECT('key' : value) only.
+        if parser.peek_token_ref().token == Token::Colon {
+            return Some(Ok(0));
+        }
         let unit = parser.get_current_token().token == Token::RParen && UNITS.iter().any(|unit| is(parser, 0, unit));
         unit.then_some(Ok(UNIT_PRECEDENCE))
     }
@@ -312,10 +313,6 @@ fn prefix(parser: &mut Parser) -> Hook {
         "ROLLUP" if parenthesis => grouping(parser).map(|sets| Some(Expr::Rollup(sets))),
         "POSITION" if parenthesis => parser.maybe_parse(position),
         "CASE" if !is(parser, 1, "WHEN") => simple_case(parser).map(Some),
-        introducer if INTRODUCERS.contains(&introducer) && matches!(next, Token::SingleQuotedString(_)) => {
-            parser.advance_token();
-            cursor::string(parser).map(|text| Some(string_literal(text)))
-        }
         "JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" if parenthesis => json_path_function(parser, &first).map(Some),
         "JSON_OBJECT" | "JSON_OBJECTAGG" | "JSON_ARRAY" | "JSON_ARRAYAGG" if parenthesis => {
             json_constructor(parser, &first).map(Some)

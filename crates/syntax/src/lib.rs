@@ -12,6 +12,7 @@
 //! columns count characters.
 #![warn(missing_docs)]
 
+mod charsets;
 mod cursor;
 mod ddl;
 pub mod dialect;

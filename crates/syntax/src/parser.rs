@@ -8,7 +8,7 @@ use crate::keywords::is_reserved;
 use crate::limits::{self, DEPTH_MAX};
 use crate::names;
 use crate::refine::{from_parser, refine, unexpected};
-use crate::rewrite::{rewrite, take_hints};
+use crate::rewrite::{rewrite, take_hints, wrap_rows};
 use crate::script::RawStatement;
 use crate::source::Source;
 use crate::statement::{Modify, ModifyKind, Statement, TextExpr, TextQuery};
@@ -52,7 +52,7 @@ fn parse_tokens(source: &Source, tokens: Vec<TokenWithSpan>) -> Result<Statement
     refuse_hex_numbers(source, &tokens)?;
     refuse_exclusions(&tokens)?;
     let (tokens, hints) = take_hints(tokens)?;
-    let tokens = rewrite(tokens);
+    let tokens = wrap_rows(rewrite(tokens));
     let dialect = FlinkDialect::new(tokens.len());
     let mut reader = StatementReader { parser: parser(&dialect, tokens.clone()), source, hints };
     let statement = reader.whole();

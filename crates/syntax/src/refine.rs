@@ -69,6 +69,11 @@ pub(crate) fn refine(error: SyntaxError, tokens: &[TokenWithSpan]) -> SyntaxErro
         return better;
     }
     let word = index.and_then(|index| unquoted(&tokens[index])).unwrap_or_default();
+    if expected == "DEFINE" && word.eq_ignore_ascii_case("SUBSET") {
+        let instead = "name the variables of the set one by one: SUM(A.x) + SUM(B.x)";
+        let kind = SyntaxErrorKind::Unsupported { feature: "SUBSET of MATCH_RECOGNIZE".to_string(), instead };
+        return SyntaxError::new(kind, location);
+    }
     // `ORDER a` lacks its BY; that is no name.
     let clause = ["ORDER", "GROUP", "PARTITION"].iter().any(|start| word.eq_ignore_ascii_case(start));
     let kind = if looks_like_name(word) && NAME_PLACES.contains(&expected.as_str()) && !(clause && expected == END) {

@@ -103,6 +103,49 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     out
 }
 
+/// `VALUES 1, 2` with the parentheses that `sqlparser` wants around every row.
+pub(crate) fn wrap_rows(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    const ENDS: [&str; 8] = ["UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH", "ON"];
+    let is_wrapped = |token: &TokenWithSpan| token.token == Token::LParen || is_word(token, "ROW");
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 4);
+    let mut rest = tokens.into_iter().peekable();
+    // For every VALUES that is open: how deep it stands, and whether its row gets a parenthesis.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut depth = 0usize;
+    while let Some(token) = rest.next() {
+        let made = |made: Token| TokenWithSpan { token: made, span: token.span };
+        let here = open.last().copied().filter(|(level, _)| *level == depth);
+        let closes = matches!(token.token, Token::RParen | Token::RBracket);
+        let ends = closes || token.token == Token::SemiColon || ENDS.iter().any(|word| is_word(&token, word));
+        if let (Some((_, wraps)), true) = (here, ends || token.token == Token::Comma) {
+            if wraps {
+                out.push(made(Token::RParen));
+            }
+            open.pop();
+        }
+        match token.token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let begins = is_word(&token, "VALUES") || (here.is_some() && token.token == Token::Comma);
+        let (span, is_last) = (token.span, rest.peek().is_none());
+        out.push(token);
+        if begins && let Some(next) = rest.peek() {
+            let wraps = !is_wrapped(next);
+            open.push((depth, wraps));
+            if wraps {
+                out.push(TokenWithSpan { token: Token::LParen, span: next.span });
+            }
+        }
+        if is_last {
+            let unclosed = open.iter().filter(|(level, wraps)| *wraps && *level == 0).count();
+            out.extend((0..unclosed).map(|_| TokenWithSpan { token: Token::RParen, span }));
+        }
+    }
+    out
+}
+
 /// `(SELECT ..) MATCH_RECOGNIZE`: a subquery at the end of the tokens becomes the argument of a table function, as patterns
 /// are only read behind names.
 fn name_subquery(out: &mut Vec<TokenWithSpan>) {

@@ -11,6 +11,8 @@ const SET_WORDS_MAX: usize = 12;
 pub struct Script {
     name: String,
     text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
 }
 
 /// One statement of a script, not parsed yet.
@@ -31,7 +33,9 @@ impl Script {
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
-        Script { name: name.into(), text }
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        Script { name: name.into(), text, lines }
     }
 
     /// The name as the user gave it.
@@ -47,7 +51,7 @@ impl Script {
     /// The line with this number, from 1, without its line break.
     pub fn line(&self, number: u64) -> Option<&str> {
         let index = usize::try_from(number.checked_sub(1)?).ok()?;
-        self.text.lines().nth(index)
+        self.text[*self.lines.get(index)?..].lines().next()
     }
 
     /// The statements in order. Empty ones are left out; nothing is parsed.

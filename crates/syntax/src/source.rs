@@ -4,6 +4,7 @@
 //! become ASCII, `\r` becomes a space, `//` becomes `--`. What is certainly wrong is reported here, before any grammar:
 //! curly quotes, double quotes, unterminated strings, `...`.
 
+use crate::charsets;
 use crate::dialect::FlinkDialect;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::scan::{Piece, PieceKind, Pieces};
@@ -25,8 +26,11 @@ impl Source {
     pub fn new(raw: &RawStatement) -> Result<Source, SyntaxError> {
         let start = Location::new(raw.line, raw.column);
         let mut source = Source { text: String::with_capacity(raw.text.len()), lines: Vec::new(), start };
-        for piece in Pieces::new(&raw.text, 0) {
-            let text = &raw.text[piece.range.clone()];
+        let pieces: Vec<Piece> = Pieces::new(&raw.text, 0).collect();
+        let forms = charsets::plain_forms(&raw.text, &pieces)
+            .map_err(|(piece, kind)| SyntaxError::new(kind, raw.location_of(pieces[piece].range.start)))?;
+        for (index, piece) in pieces.iter().enumerate() {
+            let text = forms.get(&index).map_or(&raw.text[piece.range.clone()], String::as_str);
             if !piece.closed {
                 let kind = match piece.kind {
                     PieceKind::String => SyntaxErrorKind::UnterminatedString,
@@ -40,7 +44,7 @@ impl Source {
             {
                 return Err(SyntaxError::new(kind, raw.location_of(piece.range.start + offset)));
             }
-            source.push(&piece, text);
+            source.push(piece, text);
         }
         source.lines.push(0);
         source.lines.extend(source.text.match_indices('\n').map(|(index, _)| index + 1));

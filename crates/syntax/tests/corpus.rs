@@ -3,9 +3,10 @@
 use syntax::{RawStatement, Script, parse};
 
 /// Each corpus and how many statements it holds: a splitter that loses one would go unnoticed otherwise.
-const CORPORA: [(&str, &str, usize); 2] = [
+const CORPORA: [(&str, &str, usize); 3] = [
     ("flink.sql", include_str!("corpus/flink.sql"), 427),
     ("documents.sql", include_str!("corpus/documents.sql"), 251),
+    ("tutorials.sql", include_str!("corpus/tutorials.sql"), 285),
 ];
 
 fn check(name: &str, text: &str, count: usize) {

@@ -135,6 +135,8 @@ pub enum NodeKind {
     LookupJoin(LookupJoin),
     /// MATCH_RECOGNIZE.
     MatchRecognize(MatchRecognize),
+    /// What a window has dropped as too late.
+    LateRows(LateRows),
     /// Writes a table.
     Sink(Sink),
 }
@@ -147,7 +149,8 @@ impl NodeKind {
             NodeKind::WindowTable(table) => {
                 matches!(table.window.kind, WindowKind::Session { .. }) && !table.window.is_processing_time
             }
-            NodeKind::WindowJoin(_) | NodeKind::WindowRank(_) | NodeKind::TemporalJoin(_) => true,
+            NodeKind::WindowJoin(_) | NodeKind::WindowRank(_) => true,
+            NodeKind::TemporalJoin(join) => join.rowtimes.is_some(),
             NodeKind::MatchRecognize(pattern) => pattern.rowtime.is_some(),
             NodeKind::IntervalJoin(join) => join.rowtimes.is_some() && join.kind != JoinKind::Inner,
             NodeKind::TemporalSort(sort) => sort.rowtime.is_some(),
@@ -155,6 +158,11 @@ impl NodeKind {
             NodeKind::OverAggregate(over) => matches!(over.time, OverTime::Rowtime(_)),
             _ => false,
         }
+    }
+
+    /// Whether it waits until its right input has given what its tables held when the job started.
+    pub fn waits_for_snapshot(&self) -> bool {
+        matches!(self, NodeKind::TemporalJoin(join) if join.rowtimes.is_none())
     }
 
     /// How counters and summaries call it.
@@ -185,6 +193,7 @@ impl NodeKind {
             NodeKind::LookupJoin(_) => "lookup join",
             NodeKind::WindowRank(_) => "window rank",
             NodeKind::MatchRecognize(_) => "match",
+            NodeKind::LateRows(_) => "late rows",
             NodeKind::Sink(_) => "sink",
         }
     }
@@ -205,6 +214,8 @@ pub struct Scan {
     pub watermark: Option<WatermarkStrategy>,
     /// Whether the source ends by itself.
     pub bounded: bool,
+    /// Whether it can be read again from a remembered position.
+    pub replayable: bool,
     /// The most parallel readers.
     pub parallelism_max: Option<usize>,
     /// How long a split may be silent before it holds no watermark back: stronger than the job's; zero is for ever.
@@ -399,6 +410,12 @@ pub struct Sink {
     pub guarantee: Guarantee,
     /// Why.
     pub guarantee_reason: &'static str,
+    /// Whether a change that is written twice leaves the same content.
+    pub idempotent: bool,
+    /// The tables that its rows come from and that can be read again after a failure.
+    pub replayable: Vec<String>,
+    /// The tables that they come from and that cannot.
+    pub unreplayable: Vec<String>,
     /// The most parallel writers.
     pub parallelism_max: Option<usize>,
 }

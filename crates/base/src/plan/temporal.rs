@@ -1,6 +1,7 @@
-//! Operators whose results follow from time: joins that watermarks bound.
+//! Operators whose results follow from time: joins that watermarks bound, and rows that came too late.
 
 use super::{JoinKey, JoinKind, SortKey};
+use crate::changelog::ChangelogMode;
 use crate::expression::Expression;
 use crate::lookup::LookupProvider;
 use std::sync::Arc;
@@ -22,6 +23,17 @@ impl WindowEmit {
     pub fn makes_updates(&self) -> bool {
         self.early.is_some() || self.late.is_some() || !self.lateness.is_zero()
     }
+}
+
+/// The rows that the window below has dropped because they were late. Output: the columns of the input of that window.
+///
+/// It is the window that decides, so each late row that it counts is given, once and with the kind that it came with.
+#[derive(Debug, Clone)]
+pub struct LateRows {
+    /// The kinds that the input of the window may have.
+    pub changelog: ChangelogMode,
+    /// The window, for people.
+    pub window: String,
 }
 
 /// A join of rows whose times are near each other. Output: the columns of the left input, then those of the right one.
@@ -50,6 +62,9 @@ pub struct IntervalJoin {
 /// A left row is given when the watermark reaches its time, with the kind that it came with, together with the right row that
 /// was valid then: the last one of its key with a time that is not later. The right input's `-U` rows are not needed; a `-D`
 /// ends the version before it at its own time.
+///
+/// Without rowtimes it is the right row of now: left rows are given when they come, but not before the right input has caught
+/// up with what its tables held when the job started. Event time is that of the left input alone.
 #[derive(Debug, Clone)]
 pub struct TemporalJoin {
     /// LEFT JOIN: left rows without a version are given padded.
@@ -58,8 +73,10 @@ pub struct TemporalJoin {
     pub keys: Vec<JoinKey>,
     /// What else must be true, over the columns of both inputs.
     pub condition: Option<Arc<dyn Expression>>,
-    /// The rowtime columns of the inputs.
-    pub rowtimes: [usize; 2],
+    /// The rowtime columns of the inputs; `None`: the rows of now.
+    pub rowtimes: Option<[usize; 2]>,
+    /// A right row that is older than the last one of its key is no version: the view that keeps the last row never had it.
+    pub only_latest: bool,
     /// Keys not written for this long are dropped.
     pub state_ttl: Option<Duration>,
 }

@@ -10,7 +10,7 @@ use crate::scalar::bitmaps;
 use arrow::array::*;
 use arrow::datatypes::{FieldRef, Int32Type, Int64Type};
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Error, LogicalType, Result};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -166,6 +166,10 @@ impl Accumulator for Plain {
         Ok(())
     }
 
+    fn merging(&self) -> Merging {
+        Merging::AnyOrder
+    }
+
     fn heap_bytes(&self) -> usize {
         let inner: usize = self.sets.iter().flatten().map(RoaringBitmap::serialized_size).sum();
         inner + self.sets.capacity() * size_of::<Option<RoaringBitmap>>()
@@ -204,6 +208,24 @@ struct Counted {
     operation: Operation,
     output: Output,
     slots: Vec<Counts>,
+}
+
+impl Counted {
+    /// Adds states, or takes them away with a sign of -1.
+    fn load(&mut self, slots: &[u32], state: &[ArrayRef], sign: i64) -> Result<()> {
+        let rows = column(state, 0)?.as_primitive::<Int64Type>();
+        let (members, counts) = (column(state, 1)?.as_list::<i32>(), column(state, 2)?.as_list::<i32>());
+        let flat = members.values().as_primitive::<Int64Type>();
+        let flat_counts = counts.values().as_primitive::<Int64Type>();
+        for (row, slot) in slots.iter().enumerate() {
+            let known = &mut self.slots[*slot as usize];
+            known.rows += sign * rows.value(row);
+            for (member, count) in list_range(members, row).zip(list_range(counts, row)) {
+                known.change(flat.value(member) as u32, sign * flat_counts.value(count));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Accumulator for Counted {
@@ -268,18 +290,15 @@ impl Accumulator for Counted {
     }
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
-        let rows = column(state, 0)?.as_primitive::<Int64Type>();
-        let (members, counts) = (column(state, 1)?.as_list::<i32>(), column(state, 2)?.as_list::<i32>());
-        let flat = members.values().as_primitive::<Int64Type>();
-        let flat_counts = counts.values().as_primitive::<Int64Type>();
-        for (row, slot) in slots.iter().enumerate() {
-            let known = &mut self.slots[*slot as usize];
-            known.rows += rows.value(row);
-            for (member, count) in list_range(members, row).zip(list_range(counts, row)) {
-                known.change(flat.value(member) as u32, flat_counts.value(count));
-            }
-        }
-        Ok(())
+        self.load(slots, state, 1)
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        self.load(slots, state, -1)
     }
 
     fn heap_bytes(&self) -> usize {

@@ -7,7 +7,7 @@ use arrow::buffer::NullBuffer;
 use arrow::datatypes::FieldRef;
 use base::Result;
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 
 /// Rows per slot, or rows in which every argument has a value.
 #[derive(Debug, Default)]
@@ -64,6 +64,28 @@ impl Accumulator for Count {
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
         load_longs(slots, column(state, 0)?, |slot, count| self.counts[slot] += count)
+    }
+
+    fn merge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        for (into, from) in into.iter().zip(from) {
+            self.counts[*into as usize] += self.counts[*from as usize];
+        }
+        Ok(())
+    }
+
+    fn unmerge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        for (into, from) in into.iter().zip(from) {
+            self.counts[*into as usize] -= self.counts[*from as usize];
+        }
+        Ok(())
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        load_longs(slots, column(state, 0)?, |slot, count| self.counts[slot] -= count)
     }
 
     fn heap_bytes(&self) -> usize {

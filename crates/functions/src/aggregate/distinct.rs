@@ -6,7 +6,7 @@ use arrow::array::*;
 use arrow::compute::take;
 use arrow::datatypes::{FieldRef, Int64Type};
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Error, LogicalType, Result, SqlType};
 use hashbrown::HashTable;
 use hashbrown::hash_table;
@@ -32,9 +32,17 @@ struct Distinct<K: Kind> {
     /// Whether NULL is a value; the key is a ROW then, which is never NULL itself.
     nulls_count: bool,
     counts: Vec<Counts<K::Value>>,
+    tally: Tally,
+    inner: Box<dyn Accumulator>,
+}
+
+/// What is counted over all slots.
+#[derive(Debug, Default)]
+struct Tally {
     /// The number of values that have appeared so far.
     appeared: u64,
-    inner: Box<dyn Accumulator>,
+    /// Heap bytes of the tables and their values.
+    bytes: usize,
 }
 
 /// DISTINCT of `inner`. With `nulls_count`, a NULL is a value like any other; else rows whose first argument is NULL are
@@ -54,7 +62,7 @@ pub(super) fn accumulator(
     };
     let count = arguments.len();
     Ok(with_kind!(&key, kind => Box::new(Distinct {
-        kind, key: key.clone(), arguments: count, nulls_count, counts: Vec::new(), appeared: 0, inner
+        kind, key: key.clone(), arguments: count, nulls_count, counts: Vec::new(), tally: Tally::default(), inner
     })))
 }
 
@@ -69,17 +77,20 @@ struct Transitions {
 /// Adds `by` to the count of a value; `Some(true)` if the value appeared, `Some(false)` if it is gone now.
 fn change<K: Kind>(
     counts: &mut Counts<K::Value>,
-    appeared: &mut u64,
+    tally: &mut Tally,
     column: &K::Column,
     row: usize,
     by: i64,
 ) -> Option<bool> {
     let hash = K::hash_row(column, row);
+    let allocated = counts.allocation_size();
     let equal = |entry: &Entry<K::Value>| K::compare(&entry.value, column, row).is_eq();
     let (before, after) = match counts.entry(hash, equal, |entry| K::hash(&entry.value)) {
         hash_table::Entry::Vacant(vacant) => {
-            *appeared += 1;
-            vacant.insert(Entry { value: K::get(column, row), count: by, since: *appeared });
+            tally.appeared += 1;
+            let value = K::get(column, row);
+            tally.bytes += K::heap_bytes(&value);
+            vacant.insert(Entry { value, count: by, since: tally.appeared });
             (0, by)
         }
         hash_table::Entry::Occupied(mut occupied) => {
@@ -87,16 +98,18 @@ fn change<K: Kind>(
             let before = entry.count;
             entry.count += by;
             if before <= 0 && entry.count > 0 {
-                *appeared += 1;
-                entry.since = *appeared;
+                tally.appeared += 1;
+                entry.since = tally.appeared;
             }
             let after = entry.count;
             if after == 0 {
+                tally.bytes -= K::heap_bytes(&entry.value);
                 occupied.remove();
             }
             (before, after)
         }
     };
+    tally.bytes = tally.bytes + counts.allocation_size() - allocated;
     match (before > 0, after > 0) {
         (false, true) => Some(true),
         (true, false) => Some(false),
@@ -147,7 +160,22 @@ impl<K: Kind> Distinct<K> {
         Ok(Arc::new(StructArray::try_new(fields, arguments.to_vec(), None)?))
     }
 
-    fn load(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<(ArrayRef, Transitions)> {
+    /// Tells the inner accumulator of values that appeared or are gone.
+    fn apply(&mut self, values: &ArrayRef, transitions: Transitions) -> Result<()> {
+        let arguments = if self.is_plain() { vec![values.clone()] } else { values.as_struct().columns().to_vec() };
+        transitions.apply(self.inner.as_mut(), &arguments)
+    }
+
+    fn forget(&mut self, slots: &[u32]) {
+        for slot in slots {
+            let gone = std::mem::take(&mut self.counts[*slot as usize]);
+            let values: usize = gone.iter().map(|entry| K::heap_bytes(&entry.value)).sum();
+            self.tally.bytes -= values + gone.allocation_size();
+        }
+    }
+
+    /// Adds the counts of states, or takes them away with a sign of -1.
+    fn load(&mut self, slots: &[u32], state: &[ArrayRef], sign: i64) -> Result<(ArrayRef, Transitions)> {
         let (values, counts) = (column(state, 0)?.as_list::<i32>(), column(state, 1)?.as_list::<i32>());
         let flat = self.kind.column(values.values())?;
         let flat_counts = counts.values().as_primitive::<Int64Type>();
@@ -156,7 +184,7 @@ impl<K: Kind> Distinct<K> {
             let slot = *slot as usize;
             for (at, count_at) in list_range(values, row).zip(list_range(counts, row)) {
                 if let Some(appeared) =
-                    change::<K>(&mut self.counts[slot], &mut self.appeared, &flat, at, flat_counts.value(count_at))
+                    change::<K>(&mut self.counts[slot], &mut self.tally, &flat, at, sign * flat_counts.value(count_at))
                 {
                     transitions.push(at, slot, appeared);
                 }
@@ -186,10 +214,10 @@ impl<K: Kind> Accumulator for Distinct<K> {
         let key = self.key_column(&arguments)?;
         let column = self.kind.column(&key)?;
         let mut transitions = Transitions::default();
-        let (counts, appeared) = (&mut self.counts, &mut self.appeared);
+        let (counts, tally) = (&mut self.counts, &mut self.tally);
         let skipped = if self.nulls_count { None } else { nulls(&arguments[0]) };
         Rows { slots, kinds, selected }.each(skipped, |row, slot, sign| {
-            if let Some(appeared) = change::<K>(&mut counts[slot], appeared, &column, row, sign) {
+            if let Some(appeared) = change::<K>(&mut counts[slot], tally, &column, row, sign) {
                 transitions.push(row, slot, appeared);
             }
         });
@@ -201,9 +229,7 @@ impl<K: Kind> Accumulator for Distinct<K> {
     }
 
     fn reset(&mut self, slots: &[u32]) {
-        for slot in slots {
-            self.counts[*slot as usize] = HashTable::new();
-        }
+        self.forget(slots);
         self.inner.reset(slots);
     }
 
@@ -229,29 +255,31 @@ impl<K: Kind> Accumulator for Distinct<K> {
     }
 
     fn restore(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
-        for slot in slots {
-            self.counts[*slot as usize] = HashTable::new();
-        }
-        self.load(slots, state)?;
+        self.forget(slots);
+        self.load(slots, state, 1)?;
         // The inner state is not computed again: the order of values and the residue of floats belong to it.
         self.inner.restore(slots, state.get(2..).unwrap_or_default())
     }
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
-        let (values, transitions) = self.load(slots, state)?;
-        let arguments = if self.is_plain() { vec![values] } else { values.as_struct().columns().to_vec() };
-        transitions.apply(self.inner.as_mut(), &arguments)
+        let (values, transitions) = self.load(slots, state, 1)?;
+        self.apply(&values, transitions)
+    }
+
+    fn merging(&self) -> Merging {
+        match self.inner.merging() {
+            Merging::Exact => Merging::Exact,
+            // A value that appeared twice keeps its first place.
+            _ => Merging::InOrder,
+        }
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        let (values, transitions) = self.load(slots, state, -1)?;
+        self.apply(&values, transitions)
     }
 
     fn heap_bytes(&self) -> usize {
-        let tables: usize = self
-            .counts
-            .iter()
-            .map(|table| {
-                let inner: usize = table.iter().map(|entry| K::heap_bytes(&entry.value)).sum();
-                inner + table.allocation_size()
-            })
-            .sum();
-        tables + self.counts.capacity() * size_of::<Counts<K::Value>>() + self.inner.heap_bytes()
+        self.tally.bytes + self.counts.capacity() * size_of::<Counts<K::Value>>() + self.inner.heap_bytes()
     }
 }

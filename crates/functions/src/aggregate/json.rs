@@ -1,6 +1,7 @@
 //! JSON_ARRAYAGG and JSON_OBJECTAGG. Values are kept as JSON text, because that is what they are put together from.
 
-use super::kind::{list_field, list_of, list_range};
+use super::arrivals::Lists;
+use super::kind::{Strings, hash_of, list_field, list_of, list_range};
 use super::rows::{Rows, argument, column, nulls};
 use crate::codes;
 use crate::json::push_json;
@@ -9,7 +10,7 @@ use arrow::datatypes::FieldRef;
 use base::changelog::RowKind;
 use base::function::Accumulator;
 use base::{Error, LogicalType, Result, SqlType};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the clauses of a call say, which reach it as one constant text: `ABSENT ON NULL FORMAT JSON 0`.
@@ -57,12 +58,12 @@ fn json_text(array: &ArrayRef, sql_type: &SqlType, row: usize, is_json: bool) ->
 #[derive(Debug)]
 pub(super) struct ArrayAgg {
     argument: SqlType,
-    lists: Vec<VecDeque<Box<str>>>,
+    lists: Lists<Strings>,
 }
 
 impl ArrayAgg {
     pub fn new(argument: &SqlType) -> Self {
-        ArrayAgg { argument: argument.clone(), lists: Vec::new() }
+        ArrayAgg { argument: argument.clone(), lists: Lists::default() }
     }
 }
 
@@ -82,9 +83,7 @@ fn save_texts<'a>(lists: impl Iterator<Item = impl Iterator<Item = &'a str>>) ->
 
 impl Accumulator for ArrayAgg {
     fn resize(&mut self, slots: usize) {
-        if slots > self.lists.len() {
-            self.lists.resize_with(slots, VecDeque::new);
-        }
+        self.lists.resize(slots);
     }
 
     fn update(
@@ -106,12 +105,14 @@ impl Accumulator for ArrayAgg {
                     return;
                 }
             };
-            let list = &mut self.lists[slot];
-            if sign > 0 {
-                list.push_back(text.into());
-            } else if let Some(at) = list.iter().position(|known| known.as_ref() == text) {
-                list.remove(at);
-            }
+            self.lists.change(slot, |list| {
+                if sign > 0 {
+                    list.push(Some(text.into()));
+                } else {
+                    let hash = || Some(hash_of(text.as_str()));
+                    list.take_out(hash, |known| known.is_some_and(|known| known.as_ref() == text));
+                }
+            });
         });
         failed
     }
@@ -122,7 +123,7 @@ impl Accumulator for ArrayAgg {
         for slot in slots {
             text.clear();
             text.push('[');
-            for (index, value) in self.lists[*slot as usize].iter().enumerate() {
+            for (index, value) in self.lists.get(*slot).iter().flatten().enumerate() {
                 if index > 0 {
                     text.push(',');
                 }
@@ -135,9 +136,7 @@ impl Accumulator for ArrayAgg {
     }
 
     fn reset(&mut self, slots: &[u32]) {
-        for slot in slots {
-            self.lists[*slot as usize] = VecDeque::new();
-        }
+        self.lists.reset(slots);
     }
 
     fn state_fields(&self) -> Vec<FieldRef> {
@@ -145,7 +144,7 @@ impl Accumulator for ArrayAgg {
     }
 
     fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
-        let lists = slots.iter().map(|slot| self.lists[*slot as usize].iter().map(AsRef::as_ref));
+        let lists = slots.iter().map(|slot| self.lists.get(*slot).iter().flatten().map(AsRef::as_ref));
         Ok(vec![save_texts(lists)?])
     }
 
@@ -158,14 +157,14 @@ impl Accumulator for ArrayAgg {
         let lists = column(state, 0)?.as_list::<i32>();
         let flat = lists.values().as_string::<i32>();
         for (row, slot) in slots.iter().enumerate() {
-            self.lists[*slot as usize].extend(list_range(lists, row).map(|at| flat.value(at).into()));
+            let texts = list_range(lists, row).map(|at| flat.value(at).into());
+            self.lists.change(*slot as usize, |list| texts.for_each(|text| list.push(Some(text))));
         }
         Ok(())
     }
 
     fn heap_bytes(&self) -> usize {
-        let inner: usize = self.lists.iter().flatten().map(|text| text.len() + size_of::<Box<str>>()).sum();
-        inner + self.lists.capacity() * size_of::<VecDeque<Box<str>>>()
+        self.lists.heap_bytes()
     }
 }
 

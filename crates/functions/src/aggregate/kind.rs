@@ -27,7 +27,7 @@ pub(super) trait Kind: Send + Debug + 'static {
 }
 
 /// The seed is fixed: a job that runs again keeps its sets in the same order.
-fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+pub(super) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     FixedState::with_seed(0x5165_7977_6174_6572).hash_one(value)
 }
 

@@ -3,6 +3,7 @@
 //! Adding one is a line in [`AGGREGATES`], its result type in [`signature`] and an accumulator. Accumulators keep one
 //! value per slot in plain vectors.
 
+mod arrivals;
 mod bitmap;
 mod count;
 mod distinct;

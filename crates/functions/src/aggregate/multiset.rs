@@ -6,7 +6,7 @@ use arrow::array::*;
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Error, LogicalType, Result, SqlType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,29 +28,38 @@ struct Multiset<K: Kind> {
     argument: SqlType,
     /// How often each value is there. A count below zero is a retraction that came before its row.
     counts: Vec<BTreeMap<K::Value, i64>>,
+    /// Bytes of all values and counts.
+    bytes: usize,
 }
 
 pub(super) fn accumulator(argument: &SqlType, output: Output) -> Result<Box<dyn Accumulator>> {
     let result = LogicalType::Multiset(Box::new(argument.clone())).not_null();
     let argument = argument.with_nullable(false);
     Ok(with_kind!(&argument, kind => Box::new(Multiset {
-        kind, output, result: result.clone(), argument: argument.clone(), counts: Vec::new()
+        kind, output, result: result.clone(), argument: argument.clone(), counts: Vec::new(), bytes: 0
     })))
 }
 
-/// Changes the count of a value; a count of 0 is not kept.
-fn change<V: Ord>(counts: &mut BTreeMap<V, i64>, value: V, by: i64) {
+/// Changes the count of a value; a count of 0 is not kept. `bytes` are those of all multisets.
+fn change<K: Kind>(counts: &mut BTreeMap<K::Value, i64>, bytes: &mut usize, value: K::Value, by: i64) {
     match counts.entry(value) {
         std::collections::btree_map::Entry::Vacant(entry) => {
+            *bytes += entry_bytes::<K>(entry.key());
             entry.insert(by);
         }
         std::collections::btree_map::Entry::Occupied(mut entry) => {
             *entry.get_mut() += by;
             if *entry.get() == 0 {
+                *bytes -= entry_bytes::<K>(entry.key());
                 entry.remove();
             }
         }
     }
+}
+
+/// Bytes of a value and its count, roughly: a B-tree is about two thirds full.
+fn entry_bytes<K: Kind>(value: &K::Value) -> usize {
+    (size_of::<K::Value>() + size_of::<i64>()) * 3 / 2 + K::heap_bytes(value)
 }
 
 /// Two list columns: the values and their counts.
@@ -70,15 +79,17 @@ fn save_counts<K: Kind>(
 fn merge_counts<K: Kind>(
     kind: &K,
     maps: &mut [BTreeMap<K::Value, i64>],
+    bytes: &mut usize,
     slots: &[u32],
     state: &[ArrayRef],
+    sign: i64,
 ) -> Result<()> {
     let (values, counts) = (column(state, 0)?.as_list::<i32>(), column(state, 1)?.as_list::<i32>());
     let flat = kind.column(values.values())?;
     let flat_counts = counts.values().as_primitive::<Int64Type>();
     for (row, slot) in slots.iter().enumerate() {
         for (at, count_at) in list_range(values, row).zip(list_range(counts, row)) {
-            change(&mut maps[*slot as usize], K::get(&flat, at), flat_counts.value(count_at));
+            change::<K>(&mut maps[*slot as usize], bytes, K::get(&flat, at), sign * flat_counts.value(count_at));
         }
     }
     Ok(())
@@ -111,12 +122,6 @@ fn collect<K: Kind>(kind: &K, result: &SqlType, maps: &[BTreeMap<K::Value, i64>]
     Ok(Arc::new(MapArray::try_new(entries_field, offsets, entries, None, false)?))
 }
 
-/// Bytes of a multiset, roughly: a B-tree is about two thirds full.
-fn map_bytes<K: Kind>(map: &BTreeMap<K::Value, i64>) -> usize {
-    let entry = size_of::<K::Value>() + size_of::<i64>();
-    map.len() * entry * 3 / 2 + map.keys().map(K::heap_bytes).sum::<usize>()
-}
-
 impl<K: Kind> Accumulator for Multiset<K> {
     fn resize(&mut self, slots: usize) {
         if slots > self.counts.len() {
@@ -133,9 +138,9 @@ impl<K: Kind> Accumulator for Multiset<K> {
     ) -> Result<()> {
         let array = argument(arguments, 0, slots.len())?;
         let column = self.kind.column(&array)?;
-        let counts = &mut self.counts;
+        let (counts, bytes) = (&mut self.counts, &mut self.bytes);
         Rows { slots, kinds, selected }
-            .each(nulls(&array), |row, slot, sign| change(&mut counts[slot], K::get(&column, row), sign));
+            .each(nulls(&array), |row, slot, sign| change::<K>(&mut counts[slot], bytes, K::get(&column, row), sign));
         Ok(())
     }
 
@@ -150,7 +155,8 @@ impl<K: Kind> Accumulator for Multiset<K> {
 
     fn reset(&mut self, slots: &[u32]) {
         for slot in slots {
-            self.counts[*slot as usize] = BTreeMap::new();
+            let gone = std::mem::take(&mut self.counts[*slot as usize]);
+            self.bytes -= gone.keys().map(entry_bytes::<K>).sum::<usize>();
         }
     }
 
@@ -168,11 +174,18 @@ impl<K: Kind> Accumulator for Multiset<K> {
     }
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
-        merge_counts(&self.kind, &mut self.counts, slots, state)
+        merge_counts(&self.kind, &mut self.counts, &mut self.bytes, slots, state, 1)
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        merge_counts(&self.kind, &mut self.counts, &mut self.bytes, slots, state, -1)
     }
 
     fn heap_bytes(&self) -> usize {
-        let inner: usize = self.counts.iter().map(map_bytes::<K>).sum();
-        inner + self.counts.capacity() * size_of::<BTreeMap<K::Value, i64>>()
+        self.bytes + self.counts.capacity() * size_of::<BTreeMap<K::Value, i64>>()
     }
 }

@@ -3,6 +3,7 @@
 use crate::decimal::{div_half_up_wide, narrow, pow10_wide, to_double};
 use arrow::array::*;
 use arrow::datatypes::*;
+use base::function::Merging;
 use base::{Error, LogicalType, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -48,9 +49,14 @@ pub(super) trait Number: Send + Debug + 'static {
     /// The sum.
     type Sum: Copy + Default + Send + Debug;
 
+    /// Whether sums of parts make the same sum.
+    const MERGING: Merging;
+
     fn add(sum: &mut Self::Sum, value: <Self::In as ArrowPrimitiveType>::Native);
     fn subtract(sum: &mut Self::Sum, value: <Self::In as ArrowPrimitiveType>::Native);
     fn combine(sum: &mut Self::Sum, other: Self::Sum);
+    /// The reverse of [`Number::combine`], if that is exact.
+    fn take_away(sum: &mut Self::Sum, other: Self::Sum);
     fn total(sum: Self::Sum) -> Option<<Self::Out as ArrowPrimitiveType>::Native>;
     /// The sum over `count`, with `digits` more digits after the point if the type has a scale.
     fn average(sum: Self::Sum, count: i64, digits: u8) -> Option<<Self::Out as ArrowPrimitiveType>::Native>;
@@ -69,6 +75,7 @@ macro_rules! integer {
             type In = $type;
             type Out = $type;
             type Sum = i64;
+            const MERGING: Merging = Merging::Exact;
 
             fn add(sum: &mut i64, value: <$type as ArrowPrimitiveType>::Native) {
                 *sum = sum.wrapping_add(i64::from(value));
@@ -78,6 +85,9 @@ macro_rules! integer {
             }
             fn combine(sum: &mut i64, other: i64) {
                 *sum = sum.wrapping_add(other);
+            }
+            fn take_away(sum: &mut i64, other: i64) {
+                *sum = sum.wrapping_sub(other);
             }
             fn total(sum: i64) -> Option<<$type as ArrowPrimitiveType>::Native> {
                 Some(sum as _)
@@ -113,6 +123,7 @@ macro_rules! floating {
             type In = $in;
             type Out = $in;
             type Sum = $sum;
+            const MERGING: Merging = Merging::AnyOrder;
 
             fn add(sum: &mut $sum, value: <$in as ArrowPrimitiveType>::Native) {
                 *sum += <$sum>::from(value);
@@ -122,6 +133,9 @@ macro_rules! floating {
             }
             fn combine(sum: &mut $sum, other: $sum) {
                 *sum += other;
+            }
+            fn take_away(sum: &mut $sum, other: $sum) {
+                *sum -= other;
             }
             fn total(sum: $sum) -> Option<<$in as ArrowPrimitiveType>::Native> {
                 Some(sum as _)
@@ -177,6 +191,15 @@ impl WideSum {
         i256::from_i128(self.low).wrapping_add(i256::from_parts(0, i128::from(self.carry)))
     }
 
+    fn subtract(&mut self, other: WideSum) {
+        let (low, overflow) = self.low.overflowing_sub(other.low);
+        self.low = low;
+        if overflow {
+            self.carry += if other.low < 0 { 1 } else { -1 };
+        }
+        self.carry -= other.carry;
+    }
+
     fn add(&mut self, value: i128) {
         let (low, overflow) = self.low.overflowing_add(value);
         self.low = low;
@@ -194,6 +217,7 @@ impl Number for DecimalNumber {
     type In = Decimal128Type;
     type Out = Decimal128Type;
     type Sum = WideSum;
+    const MERGING: Merging = Merging::Exact;
 
     fn add(sum: &mut WideSum, value: i128) {
         sum.add(value);
@@ -204,6 +228,9 @@ impl Number for DecimalNumber {
     fn combine(sum: &mut WideSum, other: WideSum) {
         sum.add(other.low);
         sum.carry += other.carry;
+    }
+    fn take_away(sum: &mut WideSum, other: WideSum) {
+        sum.subtract(other);
     }
     fn total(sum: WideSum) -> Option<i128> {
         narrow(sum.wide(), 38)

@@ -7,7 +7,7 @@ use crate::codes;
 use arrow::array::*;
 use arrow::datatypes::{FieldRef, Float64Type, Int64Type};
 use base::changelog::RowKind;
-use base::function::{Accumulator, FunctionContext};
+use base::function::{Accumulator, FunctionContext, Merging};
 use base::{Error, LogicalType, Result, SqlType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,6 +91,24 @@ impl Percentile {
         if *count == 0 {
             counts.remove(&value.key());
         }
+    }
+
+    /// Adds states, or takes them away with a sign of -1.
+    fn load(&mut self, slots: &[u32], state: &[ArrayRef], sign: i64) -> Result<()> {
+        let lists = [column(state, 0)?, column(state, 1)?, column(state, 2)?].map(|array| array.as_list::<i32>());
+        let [values, counts, shares] = lists;
+        if !slots.is_empty() {
+            let known = shares.values().as_primitive::<Float64Type>();
+            self.percentages = list_range(shares, 0).map(|at| known.value(at)).collect();
+        }
+        let (flat, times) =
+            (values.values().as_primitive::<Float64Type>(), counts.values().as_primitive::<Int64Type>());
+        for (row, slot) in slots.iter().enumerate() {
+            for (value, count) in list_range(values, row).zip(list_range(counts, row)) {
+                self.change(*slot as usize, flat.value(value), sign * times.value(count));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -192,20 +210,15 @@ impl Accumulator for Percentile {
     }
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
-        let lists = [column(state, 0)?, column(state, 1)?, column(state, 2)?].map(|array| array.as_list::<i32>());
-        let [values, counts, shares] = lists;
-        if !slots.is_empty() {
-            let known = shares.values().as_primitive::<Float64Type>();
-            self.percentages = list_range(shares, 0).map(|at| known.value(at)).collect();
-        }
-        let (flat, times) =
-            (values.values().as_primitive::<Float64Type>(), counts.values().as_primitive::<Int64Type>());
-        for (row, slot) in slots.iter().enumerate() {
-            for (value, count) in list_range(values, row).zip(list_range(counts, row)) {
-                self.change(*slot as usize, flat.value(value), times.value(count));
-            }
-        }
-        Ok(())
+        self.load(slots, state, 1)
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        self.load(slots, state, -1)
     }
 
     fn heap_bytes(&self) -> usize {

@@ -1,7 +1,8 @@
 //! Aggregates that keep their values in arrival order: ARRAY_AGG, LISTAGG, SINGLE_VALUE, and FIRST_VALUE and LAST_VALUE
 //! over input that can retract. A retraction takes away the earliest equal value.
 
-use super::kind::{Kind, build_lists, list_field, list_of, list_range, with_kind};
+use super::arrivals::Lists;
+use super::kind::{Kind, Strings, build_lists, list_field, list_of, list_range, with_kind};
 use super::rows::{Rows, argument, column, nulls};
 use crate::codes;
 use arrow::array::*;
@@ -9,7 +10,6 @@ use arrow::datatypes::FieldRef;
 use base::changelog::RowKind;
 use base::function::Accumulator;
 use base::{Error, LogicalType, Result, SqlType};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What is made of the values of a slot.
@@ -32,29 +32,20 @@ struct Sequence<K: Kind> {
     argument: SqlType,
     /// The element type of the result.
     element: SqlType,
-    values: Vec<VecDeque<Option<K::Value>>>,
+    lists: Lists<K>,
 }
 
 pub(super) fn accumulator(argument: &SqlType, output: Output) -> Result<Box<dyn Accumulator>> {
     let element = argument.clone();
     let argument = argument.with_nullable(true);
     Ok(with_kind!(&argument, kind => Box::new(Sequence {
-        kind, output, argument: argument.clone(), element: element.clone(), values: Vec::new()
+        kind, output, argument: argument.clone(), element: element.clone(), lists: Lists::default()
     })))
-}
-
-impl<K: Kind> Sequence<K> {
-    fn bytes(list: &VecDeque<Option<K::Value>>) -> usize {
-        let inner: usize = list.iter().flatten().map(K::heap_bytes).sum();
-        inner + list.capacity() * size_of::<Option<K::Value>>()
-    }
 }
 
 impl<K: Kind> Accumulator for Sequence<K> {
     fn resize(&mut self, slots: usize) {
-        if slots > self.values.len() {
-            self.values.resize_with(slots, VecDeque::new);
-        }
+        self.lists.resize(slots);
     }
 
     fn update(
@@ -68,35 +59,36 @@ impl<K: Kind> Accumulator for Sequence<K> {
         let column = self.kind.column(&array)?;
         let null_rows = nulls(&array);
         let skipped = if matches!(self.output, Output::First | Output::Last) { null_rows } else { None };
-        let (values, output) = (&mut self.values, self.output);
+        let (lists, output) = (&mut self.lists, self.output);
         let mut too_many = false;
         Rows { slots, kinds, selected }.each(skipped, |row, slot, sign| {
             let is_null = null_rows.is_some_and(|nulls| nulls.is_null(row));
-            let list = &mut values[slot];
             if sign > 0 {
-                list.push_back(if is_null { None } else { Some(K::get(&column, row)) });
-                too_many |= output == Output::Single && list.len() > 1;
+                let value = (!is_null).then(|| K::get(&column, row));
+                let len = lists.change(slot, |list| {
+                    list.push(value);
+                    list.len()
+                });
+                too_many |= output == Output::Single && len > 1;
             } else {
-                let equal = |value: &Option<K::Value>| match value {
+                let hash = || (!is_null).then(|| K::hash_row(&column, row));
+                let is_equal = |value: Option<&K::Value>| match value {
                     None => is_null,
                     Some(value) => !is_null && K::compare(value, &column, row).is_eq(),
                 };
-                if let Some(at) = list.iter().position(equal) {
-                    list.remove(at);
-                }
+                lists.change(slot, |list| list.take_out(hash, is_equal));
             }
         });
         if too_many { Err(Error::new(&codes::MORE_THAN_ONE_ROW, &[])) } else { Ok(()) }
     }
 
     fn values(&self, slots: &[u32]) -> Result<ArrayRef> {
-        let lists = || slots.iter().map(|slot| &self.values[*slot as usize]);
+        let lists = || slots.iter().map(|slot| self.lists.get(*slot));
         match self.output {
-            Output::First | Output::Single => self.kind.build(lists().map(|list| list.front()?.as_ref())),
-            Output::Last => self.kind.build(lists().map(|list| list.back()?.as_ref())),
+            Output::First | Output::Single => self.kind.build(lists().map(|list| list.first())),
+            Output::Last => self.kind.build(lists().map(|list| list.last())),
             Output::Array => {
-                let array =
-                    build_lists(&self.kind, &self.element, lists().map(|list| list.iter().map(Option::as_ref)))?;
+                let array = build_lists(&self.kind, &self.element, lists().map(|list| list.iter()))?;
                 let empty = BooleanArray::from_iter(lists().map(|list| Some(list.is_empty())));
                 Ok(arrow::compute::nullif(&array, &empty)?)
             }
@@ -104,9 +96,7 @@ impl<K: Kind> Accumulator for Sequence<K> {
     }
 
     fn reset(&mut self, slots: &[u32]) {
-        for slot in slots {
-            self.values[*slot as usize] = VecDeque::new();
-        }
+        self.lists.reset(slots);
     }
 
     fn state_fields(&self) -> Vec<FieldRef> {
@@ -114,7 +104,7 @@ impl<K: Kind> Accumulator for Sequence<K> {
     }
 
     fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
-        let lists = slots.iter().map(|slot| self.values[*slot as usize].iter().map(Option::as_ref));
+        let lists = slots.iter().map(|slot| self.lists.get(*slot).iter());
         Ok(vec![build_lists(&self.kind, &self.argument, lists)?])
     }
 
@@ -127,9 +117,12 @@ impl<K: Kind> Accumulator for Sequence<K> {
         let lists = column(state, 0)?.as_list::<i32>();
         let flat = self.kind.column(lists.values())?;
         for (row, slot) in slots.iter().enumerate() {
-            let list = &mut self.values[*slot as usize];
-            list.extend(list_range(lists, row).map(|at| lists.values().is_valid(at).then(|| K::get(&flat, at))));
-            if self.output == Output::Single && list.len() > 1 {
+            let values = list_range(lists, row).map(|at| lists.values().is_valid(at).then(|| K::get(&flat, at)));
+            let len = self.lists.change(*slot as usize, |list| {
+                values.for_each(|value| list.push(value));
+                list.len()
+            });
+            if self.output == Output::Single && len > 1 {
                 return Err(Error::new(&codes::MORE_THAN_ONE_ROW, &[]));
             }
         }
@@ -137,42 +130,65 @@ impl<K: Kind> Accumulator for Sequence<K> {
     }
 
     fn heap_bytes(&self) -> usize {
-        let inner: usize = self.values.iter().map(Self::bytes).sum();
-        inner + self.values.capacity() * size_of::<VecDeque<Option<K::Value>>>()
+        self.lists.heap_bytes()
     }
 }
 
 /// LISTAGG: the values of a slot, joined.
-///
-/// Without retractions only the joined text is kept.
 #[derive(Debug)]
 pub(super) struct ListAgg {
-    retract: bool,
     separator: Box<str>,
-    lists: Vec<VecDeque<String>>,
+    texts: Texts,
+}
+
+/// What is kept of the values.
+#[derive(Debug)]
+enum Texts {
+    /// The joined text alone, without retractions; `None` before the first value. And how many bytes they take.
+    Joined(Vec<Option<String>>, usize),
+    /// Every value.
+    Listed(Lists<Strings>),
 }
 
 impl ListAgg {
     pub fn new(retract: bool) -> Self {
-        ListAgg { retract, separator: ",".into(), lists: Vec::new() }
+        let texts = if retract { Texts::Listed(Lists::default()) } else { Texts::Joined(Vec::new(), 0) };
+        ListAgg { separator: ",".into(), texts }
     }
 
     fn push(&mut self, slot: usize, value: &str) {
-        let list = &mut self.lists[slot];
-        match list.front_mut() {
-            Some(joined) if !self.retract => {
-                joined.push_str(&self.separator);
-                joined.push_str(value);
-            }
-            _ => list.push_back(value.into()),
+        match &mut self.texts {
+            Texts::Listed(lists) => lists.change(slot, |list| list.push(Some(value.into()))),
+            Texts::Joined(texts, bytes) => match &mut texts[slot] {
+                Some(joined) => {
+                    let before = joined.capacity();
+                    joined.push_str(&self.separator);
+                    joined.push_str(value);
+                    *bytes += joined.capacity() - before;
+                }
+                none => {
+                    let joined = none.insert(value.into());
+                    *bytes += joined.capacity();
+                }
+            },
         }
+    }
+
+    /// The values of a slot, which are one if they are joined.
+    fn values_of(&self, slot: u32) -> impl Iterator<Item = &str> {
+        let (joined, list) = match &self.texts {
+            Texts::Joined(texts, _) => (texts[slot as usize].as_deref(), None),
+            Texts::Listed(lists) => (None, Some(lists.get(slot).iter().flatten())),
+        };
+        joined.into_iter().chain(list.into_iter().flatten().map(AsRef::as_ref))
     }
 }
 
 impl Accumulator for ListAgg {
     fn resize(&mut self, slots: usize) {
-        if slots > self.lists.len() {
-            self.lists.resize_with(slots, VecDeque::new);
+        match &mut self.texts {
+            Texts::Joined(texts, _) => texts.resize(slots.max(texts.len()), None),
+            Texts::Listed(lists) => lists.resize(slots),
         }
     }
 
@@ -194,11 +210,13 @@ impl Accumulator for ListAgg {
         let array = argument(arguments, 0, slots.len())?;
         let values = array.as_string::<i32>();
         Rows { slots, kinds, selected }.each(nulls(values), |row, slot, sign| {
-            let value = values.value(row);
             if sign > 0 {
-                self.push(slot, value);
-            } else if let Some(at) = self.lists[slot].iter().position(|known| known == value) {
-                self.lists[slot].remove(at);
+                self.push(slot, values.value(row));
+            } else if let Texts::Listed(lists) = &mut self.texts {
+                let hash = || Some(Strings::hash_row(values, row));
+                let is_equal =
+                    |value: Option<&Box<str>>| value.is_some_and(|value| Strings::compare(value, values, row).is_eq());
+                lists.change(slot, |list| list.take_out(hash, is_equal));
             }
         });
         Ok(())
@@ -208,22 +226,28 @@ impl Accumulator for ListAgg {
         let mut out = StringBuilder::new();
         let mut text = String::new();
         for slot in slots {
-            let list = &self.lists[*slot as usize];
             text.clear();
-            for (index, value) in list.iter().enumerate() {
-                if index > 0 {
+            let mut is_empty = true;
+            for value in self.values_of(*slot) {
+                if !is_empty {
                     text.push_str(&self.separator);
                 }
+                is_empty = false;
                 text.push_str(value);
             }
-            out.append_option((!list.is_empty()).then_some(&text));
+            out.append_option((!is_empty).then_some(&text));
         }
         Ok(Arc::new(out.finish()))
     }
 
     fn reset(&mut self, slots: &[u32]) {
-        for slot in slots {
-            self.lists[*slot as usize] = VecDeque::new();
+        match &mut self.texts {
+            Texts::Listed(lists) => lists.reset(slots),
+            Texts::Joined(texts, bytes) => {
+                for slot in slots {
+                    *bytes -= texts[*slot as usize].take().map_or(0, |text| text.capacity());
+                }
+            }
         }
     }
 
@@ -235,10 +259,13 @@ impl Accumulator for ListAgg {
     }
 
     fn state(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
-        let lists = || slots.iter().map(|slot| &self.lists[*slot as usize]);
-        let flat: Vec<&String> = lists().flatten().collect();
+        let (mut flat, mut lengths) = (Vec::new(), Vec::new());
+        for slot in slots {
+            let before = flat.len();
+            flat.extend(self.values_of(*slot));
+            lengths.push(flat.len() - before);
+        }
         let flat = StringArray::from_iter_values(flat);
-        let lengths: Vec<usize> = lists().map(VecDeque::len).collect();
         let values = list_of(Arc::new(flat), &LogicalType::STRING.not_null(), &lengths)?;
         let separators = StringArray::from_iter_values(slots.iter().map(|_| self.separator.as_ref()));
         Ok(vec![values, Arc::new(separators)])
@@ -264,7 +291,9 @@ impl Accumulator for ListAgg {
     }
 
     fn heap_bytes(&self) -> usize {
-        let inner: usize = self.lists.iter().flatten().map(|value| value.capacity() + size_of::<String>()).sum();
-        inner + self.lists.capacity() * size_of::<VecDeque<String>>()
+        match &self.texts {
+            Texts::Joined(texts, bytes) => bytes + texts.capacity() * size_of::<Option<String>>(),
+            Texts::Listed(lists) => lists.heap_bytes(),
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::rows::{Rows, argument, column, nulls};
 use arrow::array::*;
 use arrow::datatypes::FieldRef;
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Result, SqlType};
 use std::cmp::Ordering;
 
@@ -94,6 +94,29 @@ impl<K: Kind> Accumulator for Single<K> {
 
     fn merge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
         self.apply(Rows { slots, kinds: None, selected: None }, column(state, 0)?)
+    }
+
+    fn merge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        for (into, from) in into.iter().zip(from) {
+            let (into, from) = (*into as usize, *from as usize);
+            let replace = match (&self.values[into], &self.values[from], self.keep) {
+                (_, None, _) | (Some(_), _, Keep::First) => false,
+                (None, ..) | (_, _, Keep::Last) => true,
+                (Some(kept), Some(value), Keep::Least) => value < kept,
+                (Some(kept), Some(value), Keep::Greatest) => value > kept,
+            };
+            if replace {
+                self.values[into] = self.values[from].clone();
+            }
+        }
+        Ok(())
+    }
+
+    fn merging(&self) -> Merging {
+        match self.keep {
+            Keep::Least | Keep::Greatest => Merging::AnyOrder,
+            Keep::First | Keep::Last => Merging::InOrder,
+        }
     }
 
     fn heap_bytes(&self) -> usize {

@@ -5,7 +5,7 @@ use super::rows::{Rows, argument, column, nulls};
 use arrow::array::*;
 use arrow::datatypes::*;
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Error, LogicalType, Result, SqlType};
 use std::sync::Arc;
 
@@ -50,6 +50,10 @@ pub(super) fn accumulator(argument: &SqlType, output: Output, result: SqlType) -
         LogicalType::Decimal { .. } => make::<DecimalNumber>(argument, output, result),
         ref other => Err(Error::internal(format!("a sum of {other}"))),
     }
+}
+
+fn inexact() -> Error {
+    Error::internal("a floating-point sum cannot be taken away again")
 }
 
 impl<N: Number> Accumulator for Sum<N> {
@@ -135,6 +139,44 @@ impl<N: Number> Accumulator for Sum<N> {
             N::combine(&mut self.sums[*slot as usize], N::load(sums, row));
         }
         load_longs(slots, column(state, 1)?, |slot, count| self.counts[slot] += count)
+    }
+
+    fn merge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        for (into, from) in into.iter().zip(from) {
+            let (into, from) = (*into as usize, *from as usize);
+            let sum = self.sums[from];
+            N::combine(&mut self.sums[into], sum);
+            self.counts[into] += self.counts[from];
+        }
+        Ok(())
+    }
+
+    fn unmerge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        if N::MERGING != Merging::Exact {
+            return Err(inexact());
+        }
+        for (into, from) in into.iter().zip(from) {
+            let (into, from) = (*into as usize, *from as usize);
+            let sum = self.sums[from];
+            N::take_away(&mut self.sums[into], sum);
+            self.counts[into] -= self.counts[from];
+        }
+        Ok(())
+    }
+
+    fn merging(&self) -> Merging {
+        N::MERGING
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        if N::MERGING != Merging::Exact {
+            return Err(inexact());
+        }
+        let sums = column(state, 0)?;
+        for (row, slot) in slots.iter().enumerate() {
+            N::take_away(&mut self.sums[*slot as usize], N::load(sums, row));
+        }
+        load_longs(slots, column(state, 1)?, |slot, count| self.counts[slot] -= count)
     }
 
     fn heap_bytes(&self) -> usize {

@@ -8,7 +8,7 @@ use crate::decimal;
 use arrow::array::*;
 use arrow::datatypes::*;
 use base::changelog::RowKind;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::{Error, LogicalType, Result, SqlType};
 use std::sync::Arc;
 
@@ -187,6 +187,10 @@ impl Accumulator for Variance {
             self.moments[*slot as usize].combine(Self::read(state, row)?);
         }
         Ok(())
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::AnyOrder
     }
 
     fn heap_bytes(&self) -> usize {

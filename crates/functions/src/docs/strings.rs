@@ -173,7 +173,11 @@ pub(super) const STRING: &[Entry] = &[
         "HASH_CODE",
         "The hash that Java computes for the value.",
         "Java 计算的哈希值。",
-        &[("HASH_CODE('a')", "97")],
+        &[
+            ("HASH_CODE('a')", "97"),
+            ("HASH_CODE(CAST(12345678901 AS BIGINT))", "-539222985"),
+            ("HASH_CODE(CAST(1.5 AS DOUBLE))", "1073217536"),
+        ],
     ),
     entry(
         Category::String,

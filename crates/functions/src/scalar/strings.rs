@@ -3,9 +3,9 @@
 use crate::call::{Call, Signature};
 use crate::types::is_binary;
 use arrow::array::*;
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
 use base::types::LENGTH_MAX;
-use base::{LogicalType, Result, SqlType};
+use base::{Error, LogicalType, Result, SqlType};
 use std::sync::Arc;
 
 /// STRING, nullable if an argument is; every argument is a string.
@@ -443,15 +443,18 @@ pub(crate) fn elt(call: &Call) -> Result<ArrayRef> {
 
 /// A text or an INT.
 pub(crate) fn hash_code_result(signature: &Signature) -> Result<SqlType> {
+    use LogicalType::{BigInt, Boolean, Date, Double, Float, Int, SmallInt, TinyInt};
     signature.arity(1..=1)?;
-    signature.check(0, |logical| logical.is_string() || *logical == LogicalType::Int)?;
+    signature.check(0, |logical| {
+        logical.is_string() || matches!(logical, Boolean | TinyInt | SmallInt | Int | BigInt | Float | Double | Date)
+    })?;
     signature.strict(LogicalType::Int)
 }
 
-/// Java's `hashCode`: an INT is its own.
+/// Java's `hashCode`: a number of at most 32 bits is its own.
 pub(crate) fn hash_code(call: &Call) -> Result<ArrayRef> {
-    if call.types[0].logical == LogicalType::Int {
-        return call.full(0);
+    if !call.types[0].logical.is_string() {
+        return hash_of_numbers(&call.full(0)?);
     }
     let texts = call.texts(0)?;
     call.map_values::<Int32Type>(|row| {
@@ -460,4 +463,20 @@ pub(crate) fn hash_code(call: &Call) -> Result<ArrayRef> {
         };
         Ok(texts.get(row).map(hash))
     })
+}
+
+fn hash_of_numbers(values: &ArrayRef) -> Result<ArrayRef> {
+    let folded = |bits: u64| (bits ^ (bits >> 32)) as i32;
+    let hashes: Int32Array = if let Some(values) = values.as_boolean_opt() {
+        values.iter().map(|value| value.map(|value| if value { 1231 } else { 1237 })).collect()
+    } else if let Some(values) = values.as_primitive_opt::<Int64Type>() {
+        values.unary(|value| folded(value as u64))
+    } else if let Some(values) = values.as_primitive_opt::<Float64Type>() {
+        values.unary(|value| folded(if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() }))
+    } else if let Some(values) = values.as_primitive_opt::<Float32Type>() {
+        values.unary(|value| if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() as i32 })
+    } else {
+        return arrow::compute::cast(values, &DataType::Int32).map_err(Error::internal);
+    };
+    Ok(Arc::new(hashes))
 }
