@@ -13,6 +13,10 @@ struct Channel {
     watermark_ms: Option<i64>,
     idle: bool,
     ended: bool,
+    /// What its tables held at the start has come.
+    caught_up: bool,
+    /// Its event time does not count.
+    timeless: bool,
     /// Its barrier is there; it is not read until the others' are.
     blocked: bool,
 }
@@ -35,6 +39,8 @@ pub(crate) struct Consequences {
     pub idle: bool,
     /// The barrier is there on every channel that has not ended.
     pub barrier: Option<Epoch>,
+    /// The sender of this channel has caught up.
+    pub caught_up: bool,
     /// Every channel has ended.
     pub end: bool,
 }
@@ -59,6 +65,21 @@ impl Alignment {
         !self.channels[channel].blocked && !self.channels[channel].ended
     }
 
+    /// The event time of a channel does not count, nor whether it is idle.
+    pub(crate) fn ignore_time(&mut self, channel: usize) {
+        self.channels[channel].timeless = true;
+    }
+
+    /// Whether all of these channels have caught up.
+    pub(crate) fn have_caught_up(&self, mut channels: impl Iterator<Item = usize>) -> bool {
+        channels.all(|channel| self.channels[channel].caught_up)
+    }
+
+    /// The channels whose event time counts.
+    fn timed(&self) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(|channel| !channel.timeless)
+    }
+
     /// The combined watermark.
     pub(crate) fn watermark_ms(&self) -> Option<i64> {
         self.watermark_ms
@@ -71,6 +92,7 @@ impl Alignment {
     pub(crate) fn on_event(&mut self, channel: usize, event: &Event) -> Result<Consequences> {
         let state = &mut self.channels[channel];
         match event {
+            Event::Data(_) if state.timeless => Ok(Consequences::default()),
             Event::Data(_) => {
                 state.idle = false;
                 Ok(Consequences { active: std::mem::take(&mut self.idle), ..Consequences::default() })
@@ -86,6 +108,10 @@ impl Alignment {
             Event::Idle => {
                 state.idle = true;
                 Ok(self.after_silence())
+            }
+            Event::CaughtUp => {
+                state.caught_up = true;
+                Ok(Consequences { caught_up: true, ..Consequences::default() })
             }
             Event::Barrier(epoch) => {
                 if self.barrier.is_some_and(|current| current != *epoch) {
@@ -111,7 +137,7 @@ impl Alignment {
     /// A channel counts less than before: time may advance, and all may be idle now.
     fn after_silence(&mut self) -> Consequences {
         let watermark_ms = self.advance();
-        let all_idle = self.channels.iter().all(|channel| channel.idle || channel.ended);
+        let all_idle = self.timed().all(|channel| channel.idle || channel.ended);
         let idle = all_idle && !self.idle;
         self.idle = all_idle;
         Consequences { watermark_ms, idle, ..Consequences::default() }
@@ -119,16 +145,16 @@ impl Alignment {
 
     /// The new combined watermark if it is higher than before.
     fn advance(&mut self) -> Option<i64> {
-        let combined = if self.channels.iter().all(Channel::is_over) {
+        let combined = if self.timed().all(Channel::is_over) {
             // Channels that ended in a drained job said so with the last watermark; a lower one must not become the
             // last.
-            self.channels.iter().map(|channel| channel.watermark_ms).min().flatten()
-        } else if self.channels.iter().all(|channel| channel.idle || channel.is_over()) {
+            self.timed().map(|channel| channel.watermark_ms).min().flatten()
+        } else if self.timed().all(|channel| channel.idle || channel.is_over()) {
             // Nobody holds time back: the furthest counts, so that the order of falling silent does not matter.
-            let silent = self.channels.iter().filter(|channel| !channel.is_over());
+            let silent = self.timed().filter(|channel| !channel.is_over());
             silent.map(|channel| channel.watermark_ms).max().flatten()
         } else {
-            let active = self.channels.iter().filter(|channel| !channel.idle && !channel.is_over());
+            let active = self.timed().filter(|channel| !channel.idle && !channel.is_over());
             active.map(|channel| channel.watermark_ms).min().flatten()
         };
         if combined <= self.watermark_ms {

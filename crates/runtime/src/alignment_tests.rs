@@ -101,3 +101,30 @@ fn a_restored_watermark_is_not_given_again() {
     assert_eq!(after(&mut alignment, 0, Event::Watermark(40)), Consequences::default());
     assert_eq!(after(&mut alignment, 0, Event::Watermark(51)), watermark(51));
 }
+
+#[test]
+fn a_channel_without_time_holds_nothing_back_and_gives_none() {
+    let mut alignment = Alignment::new(3, None);
+    alignment.ignore_time(2);
+    assert_eq!(after(&mut alignment, 2, Event::Watermark(50)), Consequences::default());
+    assert_eq!(after(&mut alignment, 0, Event::Watermark(10)), Consequences::default());
+    assert_eq!(after(&mut alignment, 1, Event::Watermark(5)), watermark(5), "channel 2 is not waited for");
+    after(&mut alignment, 0, Event::Idle);
+    let idle = after(&mut alignment, 1, Event::Idle);
+    assert_eq!(idle, Consequences { watermark_ms: Some(10), idle: true, ..Consequences::default() });
+    for channel in [0, 1] {
+        after(&mut alignment, channel, Event::Watermark(WATERMARK_MAX));
+        assert!(!after(&mut alignment, channel, Event::End).end, "channel 2 goes on");
+    }
+    assert_eq!(alignment.watermark_ms(), Some(WATERMARK_MAX));
+    assert!(after(&mut alignment, 2, Event::End).end);
+}
+
+#[test]
+fn channels_catch_up_one_by_one() {
+    let mut alignment = Alignment::new(2, None);
+    assert!(after(&mut alignment, 1, Event::CaughtUp).caught_up);
+    assert!(alignment.have_caught_up([1].into_iter()) && !alignment.have_caught_up(0..2));
+    after(&mut alignment, 0, Event::CaughtUp);
+    assert!(alignment.have_caught_up(0..2));
+}

@@ -11,20 +11,23 @@ use crate::input_wait::InputWaker;
 use crate::job::OperatorFactory;
 use crate::lookup::LookupBody;
 use crate::metrics::NodeRole;
+use crate::operator::Operator;
 use crate::operators::calc::CalcEvaluator;
+use crate::parted::{Maker, MemoryBudget, PartedOperator, Share, is_spread_by_key};
 use crate::shared::{Control, Shared, TaskId};
 use crate::sink::SinkBody;
 use crate::source_group::SourceGroup;
-use crate::source_task::{COMMANDS_MAX, Dropped, RowTime, SourceTask, Watched};
+use crate::source_task::{COMMANDS_MAX, CatchingUp, Dropped, RowTime, SourceTask, Watched};
 use crate::values::ValuesReader;
 use crate::waiting::{Follower, WaitingWatch, WatchedSource};
 use crate::watermark::{CutRule, SplitWatermarks, resume_ms};
 use arrow::array::StringArray;
 use base::connector::Instance;
 use base::expression::HiddenColumn;
-use base::key::hash_columns;
+use base::key::{groups_of_instance, hash_columns};
 use base::plan::{Distribution, Node, NodeId, NodeKind, Output, Scan, StreamPlan, WindowKind};
 use base::{ChangelogMode, Error, Result};
+use state::PartSnapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +38,15 @@ use tokio::time::Instant;
 pub(crate) enum Task {
     Source(Box<SourceTask>),
     Channels(Box<ChannelTask>),
+}
+
+impl Task {
+    fn chain_mut(&mut self) -> &mut Chain {
+        match self {
+            Task::Source(task) => &mut task.chain,
+            Task::Channels(task) => &mut task.chain,
+        }
+    }
 }
 
 /// What a job is made of.
@@ -54,7 +66,8 @@ pub(crate) struct Blueprint<'a> {
     pub restore: Option<&'a JobCheckpoint>,
     pub idle_timeout: Option<Duration>,
     pub seed: u64,
-    pub create: &'a OperatorFactory,
+    pub create: &'a Arc<OperatorFactory>,
+    pub memory: Option<&'a Arc<MemoryBudget>>,
     pub shared: Arc<Shared>,
 }
 
@@ -100,11 +113,16 @@ impl Blueprint<'_> {
                     }
                     _ => {
                         let inbox = Inbox::new(wiring.incoming.remove(&(head, index)).unwrap_or_default());
-                        let alignment = Alignment::new(inbox.len(), chain.head().watermark_ms);
+                        let mut alignment = Alignment::new(inbox.len(), chain.head().watermark_ms);
+                        if node.kind.waits_for_snapshot() {
+                            let right = (0..inbox.len()).filter(|&channel| inbox.input(channel) == 1);
+                            right.for_each(|channel| alignment.ignore_time(channel));
+                        }
                         Task::Channels(Box::new(ChannelTask {
                             id,
                             inbox,
                             alignment,
+                            aligning_since: None,
                             chain,
                             shared: self.shared.clone(),
                         }))
@@ -112,7 +130,36 @@ impl Blueprint<'_> {
                 });
             }
         }
+        self.open_all(&mut assembly)?;
         Ok(assembly)
+    }
+
+    /// Opens all operators; several at once if they take over state.
+    fn open_all(&self, assembly: &mut Assembly) -> Result<()> {
+        let mut chains: Vec<&mut Chain> = assembly.tasks.iter_mut().map(Task::chain_mut).collect();
+        let Some(restore) = self.restore else {
+            return chains.into_iter().try_for_each(|chain| chain.open(|_, _| Vec::new()));
+        };
+        let parallelism = |key: &str| {
+            let placement = self.topology.nodes.iter().find(|placement| &*placement.key == key);
+            placement.map_or(1, |placement| placement.parallelism)
+        };
+        let parallelism: BTreeMap<&str, usize> =
+            restore.operators.keys().map(|key| (key.as_str(), parallelism(key))).collect();
+        let restored = |key: &str, index: usize| -> Vec<PartSnapshot> {
+            let own = groups_of_instance(index, parallelism.get(key).copied().unwrap_or(1));
+            let parts = restore.operators.get(key).into_iter().flatten().flatten();
+            parts.map(|part| part.for_groups(&own)).collect()
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chains.len()).max(1);
+        let share = chains.len().div_ceil(threads).max(1);
+        let shares = chains.chunks_mut(share);
+        std::thread::scope(|scope| {
+            let open = |share: &mut [&mut Chain]| share.iter_mut().try_for_each(|chain| chain.open(restored));
+            let threads: Vec<_> = shares.map(|share| scope.spawn(move || open(share))).collect();
+            let panicked = |_| Err(Error::internal("an operator panicked while it took over its state"));
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
+        })
     }
 
     fn counted_nodes(&self) -> Vec<CountedNode> {
@@ -179,6 +226,7 @@ impl Blueprint<'_> {
                         routers.push(router);
                         Target::Router(routers.len() - 1)
                     }
+                    None if self.reads_late(reader) => Target::Late(self.topology.nodes[reader].position),
                     None => Target::Node(self.topology.nodes[reader].position),
                 }
             });
@@ -197,6 +245,8 @@ impl Blueprint<'_> {
                 targets,
                 counters,
                 watermark_ms,
+                given_ms: None,
+                share: self.fixed_share(id),
             });
         }
         Ok(Chain::new(chained, routers, self.shared.clone()))
@@ -208,7 +258,7 @@ impl Blueprint<'_> {
         let inputs: Vec<&Output> = node.inputs.iter().map(|edge| &self.plan.nodes[edge.node].output).collect();
         Ok(match &node.kind {
             NodeKind::Scan(_) | NodeKind::Values(_) => Body::Source,
-            NodeKind::Union => Body::Union,
+            NodeKind::Union | NodeKind::LateRows(_) => Body::Union,
             NodeKind::LookupJoin(lookup) => {
                 let [input] = inputs.as_slice() else {
                     return Err(Error::internal(format!("a lookup with {} inputs", inputs.len())));
@@ -225,12 +275,35 @@ impl Blueprint<'_> {
                 Body::Sink(SinkBody::new(sink, &input.row, sink.provider.writer(instance, writers)?))
             }
             _ => {
-                let mut operator = (self.create)(node, &inputs, instance, &self.plan.config)?;
-                let restored = self.restore.and_then(|checkpoint| checkpoint.operators.get(key));
-                operator.open(restored.map_or(&[], Vec::as_slice))?;
+                let mut operator = self.operator(node, &inputs, instance)?;
+                let has_late_reader =
+                    self.topology.nodes[id].readers.iter().any(|&(reader, _)| self.reads_late(reader));
+                if has_late_reader && !operator.keep_late() {
+                    return Err(Error::internal(format!("{} hands out no late rows", node.operator_id)));
+                }
                 Body::Operator(operator)
             }
         })
+    }
+
+    /// An operator; one with a memory budget puts state away if that is spread by key.
+    fn operator(&self, node: &Node, inputs: &[&Output], instance: Instance) -> Result<Box<dyn Operator>> {
+        if let Some(budget) = self.memory
+            && let Some(maker) = Maker::new(node, inputs, &self.plan.config, self.create)
+        {
+            return Ok(Box::new(PartedOperator::new(maker, instance, budget)?));
+        }
+        (self.create)(node, inputs, instance, &self.plan.config)
+    }
+
+    /// The share of an operator that cannot put state away.
+    fn fixed_share(&self, id: NodeId) -> Option<Share> {
+        let node = &self.plan.nodes[id];
+        self.memory.filter(|_| !is_spread_by_key(node)).map(|budget| Share::fixed(budget, node_name(node)))
+    }
+
+    fn reads_late(&self, reader: NodeId) -> bool {
+        matches!(self.plan.nodes[reader].kind, NodeKind::LateRows(_))
     }
 
     /// What the readers share. Watched are the sources that may be silent and whose watermark results wait for.
@@ -311,7 +384,7 @@ impl Blueprint<'_> {
         let sent_ms = resume_ms(chain.head().watermark_ms, &watermarks, own_splits);
         Ok(SourceTask {
             id,
-            table: parts.table,
+            table: parts.table.clone(),
             reader,
             projection: parts.projection,
             row_time: parts.row_time,
@@ -324,13 +397,14 @@ impl Blueprint<'_> {
             ),
             member: parts
                 .alignment
-                .map(|alignment| readers.groups.entry(alignment.group).or_default().join(alignment.max_drift)),
+                .map(|one| readers.groups.entry(one.group).or_default().join(&parts.table, one.max_drift)),
             watched: readers.watched.get(&head).map(|(watch, source)| Watched {
                 watch: watch.clone(),
                 source: *source,
                 reader: instance.index,
                 due: Instant::now(),
             }),
+            catching_up: self.plan.nodes.iter().any(|node| node.kind.waits_for_snapshot()).then(CatchingUp::default),
             chain,
             control,
             input: InputWaker::new(shared.quiescence.clone()),

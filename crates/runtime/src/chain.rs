@@ -10,10 +10,12 @@ use crate::counters::Counters;
 use crate::exchange::Router;
 use crate::lookup::LookupBody;
 use crate::operator::{Operator, OperatorContext};
+use crate::parted::Share;
 use crate::shared::{Remains, Shared};
 use crate::sink::SinkBody;
 use base::connector::SinkWriter;
 use base::{ChangelogBatch, Epoch, Error, Event, Result};
+use state::{PartSnapshot, Scope};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -43,6 +45,10 @@ pub(crate) struct ChainNode {
     pub targets: Vec<Target>,
     pub counters: Arc<Counters>,
     pub watermark_ms: Option<i64>,
+    /// The watermark given on last, of an operator that may hold it back.
+    pub given_ms: Option<i64>,
+    /// What an operator takes of the job's memory, if it does not say so itself.
+    pub share: Option<Share>,
 }
 
 /// Where a node's output goes.
@@ -50,6 +56,8 @@ pub(crate) struct ChainNode {
 pub(crate) enum Target {
     /// To a node of the same chain.
     Node(usize),
+    /// Late rows to a node of the same chain: no other rows, but all events.
+    Late(usize),
     /// Through a channel.
     Router(usize),
 }
@@ -62,12 +70,18 @@ enum Work {
     Drain { node: usize },
     /// Give on rows of a node from `offset`, a piece at a time.
     Rows { node: usize, batch: ChangelogBatch, offset: usize },
+    /// The same with rows that the node has dropped as late.
+    Late { node: usize, batch: ChangelogBatch, offset: usize },
     /// Give on an event of a node that is not rows.
     Forward { node: usize, event: Event },
     /// Send an event through a channel.
     Send { router: usize, event: Event },
+    /// Take the snapshot of a node and give on the barrier.
+    Barrier { node: usize, epoch: Epoch },
     /// Tell an operator that processing time has advanced.
     ProcessingTime { node: usize },
+    /// Give on a watermark that rows have held back.
+    Release { node: usize },
 }
 
 /// The nodes of one task.
@@ -89,6 +103,16 @@ impl Chain {
     /// The head.
     pub(crate) fn head(&self) -> &ChainNode {
         &self.nodes[0]
+    }
+
+    /// Opens the operators; `restored` gives what each takes over, by the node's key and the instance.
+    pub(crate) fn open(&mut self, restored: impl Fn(&str, usize) -> Vec<PartSnapshot>) -> Result<()> {
+        for node in &mut self.nodes {
+            if let Body::Operator(operator) = &mut node.body {
+                operator.open_parts(&restored(&node.key, node.instance))?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether an operator may wait for processing time.
@@ -123,9 +147,30 @@ impl Chain {
             self.push_snapshot(0, NodeState::Source(source));
         }
         for node in 0..self.nodes.len() {
-            self.take_snapshot(node, epoch).await?;
+            self.take_snapshot(node, epoch, Scope::Full).await?;
         }
         Ok(std::mem::take(&mut self.snapshot))
+    }
+
+    /// An input of the head has caught up; all of them have, if `is_all`.
+    pub(crate) async fn caught_up(&mut self, input: usize, is_all: bool) -> Result<()> {
+        if is_all {
+            self.work.push(Work::Forward { node: 0, event: Event::CaughtUp });
+        }
+        self.tell_caught_up(0, input)?;
+        self.run().await
+    }
+
+    /// What a node has held back follows, and then the event time that it has held back with it.
+    fn tell_caught_up(&mut self, node: usize, input: usize) -> Result<()> {
+        self.work.push(Work::Release { node });
+        self.settle(node)?;
+        let context = self.context(node);
+        if let Body::Operator(operator) = &mut self.nodes[node].body {
+            operator.on_caught_up(input, &context)?;
+            self.work.push(Work::Drain { node });
+        }
+        Ok(())
     }
 
     /// Processing time has advanced.
@@ -155,10 +200,14 @@ impl Chain {
     }
 
     /// Publishes the counts that operators keep.
-    pub(crate) fn refresh_counters(&self) {
-        for node in &self.nodes {
+    pub(crate) fn refresh_counters(&mut self) {
+        for node in &mut self.nodes {
             if let Body::Operator(operator) = &node.body {
-                node.counters.set_operator(operator.statistics());
+                let statistics = operator.statistics();
+                if let Some(share) = &mut node.share {
+                    share.set(statistics.state_bytes);
+                }
+                node.counters.set_operator(statistics);
             }
         }
     }
@@ -179,15 +228,22 @@ impl Chain {
                 Work::Deliver { node, event, .. } => self.deliver(node, event).await?,
                 Work::Drain { node } => self.drain(node)?,
                 Work::Rows { node, batch, offset } => self.give_rows(node, batch, offset),
+                Work::Late { node, batch, offset } => self.give_late(node, batch, offset),
                 Work::Forward { node, event } => self.give(node, &event),
                 Work::Send { router, event } => self.routers[router].send(event).await?,
+                Work::Barrier { node, epoch } => {
+                    self.take_snapshot(node, epoch, self.shared.scope(epoch)).await?;
+                    self.work.push(Work::Forward { node, event: Event::Barrier(epoch) });
+                }
                 Work::ProcessingTime { node } => {
                     let context = self.context(node);
                     if let Body::Operator(operator) = &mut self.nodes[node].body {
                         operator.on_processing_time(&context)?;
+                        self.work.push(Work::Release { node });
                         self.work.push(Work::Drain { node });
                     }
                 }
+                Work::Release { node } => self.release(node),
             }
             // A long chain of work lets the other tasks of its thread run.
             tokio::task::consume_budget().await;
@@ -220,7 +276,12 @@ impl Chain {
                     self.work.push(Work::Rows { node, batch, offset: 0 });
                 }
             }
-            Body::Sink(sink) => sink.write(batch, &state.counters).await?,
+            Body::Sink(sink) => {
+                sink.write(batch, &state.counters).await?;
+                if sink.wants_checkpoint() {
+                    self.shared.checkpoint_wanted.notify_one();
+                }
+            }
         }
         Ok(())
     }
@@ -230,9 +291,12 @@ impl Chain {
             Event::Data(_) => return Err(Error::internal("rows are delivered by themselves")),
             Event::Watermark(watermark_ms) => {
                 let advances = watermark_ms != WATERMARK_NONE && self.nodes[node].watermark_ms < Some(watermark_ms);
-                let forwarded = match &self.nodes[node].body {
+                let state = &mut self.nodes[node];
+                let forwarded = match &state.body {
                     Body::Operator(operator) if watermark_ms != WATERMARK_NONE => {
-                        operator.output_watermark(watermark_ms)
+                        let forwarded = operator.output_watermark(watermark_ms);
+                        state.given_ms = Some(forwarded);
+                        forwarded
                     }
                     _ => watermark_ms,
                 };
@@ -242,10 +306,18 @@ impl Chain {
                 }
             }
             Event::Barrier(epoch) => {
-                self.take_snapshot(node, epoch).await?;
-                self.work.push(Work::Forward { node, event });
+                self.work.push(Work::Barrier { node, epoch });
+                self.settle(node)?;
             }
-            Event::Idle => self.work.push(Work::Forward { node, event }),
+            Event::CaughtUp => {
+                self.work.push(Work::Forward { node, event });
+                self.tell_caught_up(node, 0)?;
+            }
+            Event::Idle => {
+                self.work.push(Work::Forward { node, event });
+                self.work.push(Work::Release { node });
+                self.settle(node)?;
+            }
             Event::End => {
                 let context = self.context(node);
                 self.work.push(Work::Forward { node, event });
@@ -274,6 +346,32 @@ impl Chain {
         Ok(())
     }
 
+    /// Nothing may wait inside an operator now.
+    fn settle(&mut self, node: usize) -> Result<()> {
+        let context = self.context(node);
+        if let Body::Operator(operator) = &mut self.nodes[node].body
+            && operator.settle(&context)?
+        {
+            self.work.push(Work::Drain { node });
+        }
+        Ok(())
+    }
+
+    /// Gives on the watermark as far as rows that were worked off have held it back.
+    fn release(&mut self, node: usize) {
+        let state = &mut self.nodes[node];
+        let (Body::Operator(operator), Some(watermark_ms), Some(given_ms)) =
+            (&state.body, state.watermark_ms, state.given_ms)
+        else {
+            return;
+        };
+        let forwarded = operator.output_watermark(watermark_ms);
+        if forwarded > given_ms {
+            state.given_ms = Some(forwarded);
+            self.work.push(Work::Forward { node, event: Event::Watermark(forwarded) });
+        }
+    }
+
     fn drain(&mut self, node: usize) -> Result<()> {
         let context = self.context(node);
         let Body::Operator(operator) = &mut self.nodes[node].body else {
@@ -282,6 +380,9 @@ impl Chain {
         if let Some(batch) = operator.next_output(&context)? {
             self.work.push(Work::Drain { node });
             self.work.push(Work::Rows { node, batch, offset: 0 });
+        } else {
+            let late = operator.take_late().into_iter().rev();
+            self.work.extend(late.map(|batch| Work::Late { node, batch, offset: 0 }));
         }
         Ok(())
     }
@@ -307,18 +408,34 @@ impl Chain {
         self.give(node, &Event::Data(piece));
     }
 
+    /// Gives the next piece of late rows to their readers.
+    fn give_late(&mut self, node: usize, batch: ChangelogBatch, offset: usize) {
+        let length = self.shared.rows_max.min(batch.num_rows() - offset);
+        let piece = batch.slice(offset, length);
+        if offset + length < batch.num_rows() {
+            self.work.push(Work::Late { node, batch, offset: offset + length });
+        }
+        for target in self.nodes[node].targets.iter().rev() {
+            if let Target::Late(node) = *target {
+                self.work.push(Work::Deliver { node, input: 0, event: Event::Data(piece.clone()) });
+            }
+        }
+    }
+
     /// Gives an event to all readers of a node, the first reader first.
     fn give(&mut self, node: usize, event: &Event) {
+        let is_data = matches!(event, Event::Data(_));
         for target in self.nodes[node].targets.iter().rev() {
             let event = event.clone();
             self.work.push(match *target {
-                Target::Node(node) => Work::Deliver { node, input: 0, event },
+                Target::Late(_) if is_data => continue,
+                Target::Node(node) | Target::Late(node) => Work::Deliver { node, input: 0, event },
                 Target::Router(router) => Work::Send { router, event },
             });
         }
     }
 
-    async fn take_snapshot(&mut self, node: usize, epoch: Epoch) -> Result<()> {
+    async fn take_snapshot(&mut self, node: usize, epoch: Epoch, scope: Scope) -> Result<()> {
         let ChainNode { body, counters, .. } = &mut self.nodes[node];
         let state = match body {
             // Its task has given the state already.
@@ -326,7 +443,7 @@ impl Chain {
             Body::Union | Body::Lookup(_) => NodeState::None,
             Body::Operator(operator) => {
                 counters.set_operator(operator.statistics());
-                NodeState::Operator(operator.snapshot()?)
+                NodeState::Operator(operator.snapshot_parts(scope)?)
             }
             Body::Sink(sink) => NodeState::Sink(sink.checkpoint(epoch).await?),
         };

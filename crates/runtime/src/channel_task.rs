@@ -8,6 +8,7 @@ use crate::shared::{Report, Shared, TaskId, until};
 use crate::upkeep::Upkeep;
 use base::{Error, Event, Result};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -16,6 +17,8 @@ pub(crate) struct ChannelTask {
     pub id: TaskId,
     pub inbox: Inbox,
     pub alignment: Alignment,
+    /// When the first barrier of a checkpoint came, while others are missing.
+    pub aligning_since: Option<Instant>,
     pub chain: Chain,
     pub shared: Arc<Shared>,
 }
@@ -36,7 +39,8 @@ impl ChannelTask {
             };
             let _in_flight = match received {
                 Some((channel, message)) => {
-                    let Message { event, in_flight } = message;
+                    let Message { event, in_flight, room } = message;
+                    drop(room);
                     if let Some(last) = self.receive(channel, event, reports).await? {
                         self.chain.refresh_counters();
                         return Ok(last);
@@ -57,6 +61,9 @@ impl ChannelTask {
         reports: &mpsc::Sender<Report>,
     ) -> Result<Option<TaskSnapshot>> {
         let consequences = self.alignment.on_event(channel, &event)?;
+        if let Event::Barrier(_) = event {
+            self.aligning_since.get_or_insert_with(Instant::now);
+        }
         if consequences.active && consequences.watermark_ms.is_none() {
             // Whoever reads this task must wait for it again.
             let watermark_ms = self.alignment.watermark_ms().unwrap_or(WATERMARK_NONE);
@@ -68,11 +75,16 @@ impl ChannelTask {
         if let Some(watermark_ms) = consequences.watermark_ms {
             self.chain.process(0, Event::Watermark(watermark_ms)).await?;
         }
+        if consequences.caught_up {
+            self.caught_up(self.inbox.input(channel)).await?;
+        }
         if consequences.idle {
             self.chain.process(0, Event::Idle).await?;
         }
         if let Some(epoch) = consequences.barrier {
+            let alignment = self.aligning_since.take().map_or(Duration::ZERO, |since| since.elapsed());
             let snapshot = self.chain.barrier(epoch, None).await?;
+            let snapshot = TaskSnapshot { alignment, ..snapshot };
             if self.shared.is_final(epoch) {
                 return Ok(Some(snapshot));
             }
@@ -84,6 +96,20 @@ impl ChannelTask {
             return Ok(Some(snapshot));
         }
         Ok(None)
+    }
+}
+
+impl ChannelTask {
+    /// A channel of an input has caught up: the head is told when all channels of the input have, and what reads the task when
+    /// all inputs have.
+    async fn caught_up(&mut self, input: usize) -> Result<()> {
+        let channels = || 0..self.inbox.len();
+        let alignment = &self.alignment;
+        if !alignment.have_caught_up(channels().filter(|&channel| self.inbox.input(channel) == input)) {
+            return Ok(());
+        }
+        let is_all = alignment.have_caught_up(channels());
+        self.chain.caught_up(input, is_all).await
     }
 }
 

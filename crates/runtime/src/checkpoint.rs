@@ -3,9 +3,10 @@
 use base::Epoch;
 use base::connector::{Committable, SplitId, SplitState};
 use serde::{Deserialize, Serialize};
-use state::OperatorSnapshot;
+use state::{PartSnapshot, PartState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The state of a job at one barrier.
 ///
@@ -14,8 +15,8 @@ use std::sync::Arc;
 pub struct JobCheckpoint {
     /// The number of the checkpoint.
     pub epoch: Epoch,
-    /// The snapshots of all instances of every operator.
-    pub operators: BTreeMap<String, Vec<OperatorSnapshot>>,
+    /// The snapshots of all instances of every operator, in parts.
+    pub operators: BTreeMap<String, Vec<Vec<PartSnapshot>>>,
     /// Sources.
     pub sources: BTreeMap<String, SourceCheckpoint>,
     /// Sinks.
@@ -86,7 +87,7 @@ pub struct SinkCheckpoint {
 
 impl JobCheckpoint {
     /// An empty checkpoint.
-    pub(crate) fn new(epoch: Epoch) -> JobCheckpoint {
+    pub fn new(epoch: Epoch) -> JobCheckpoint {
         JobCheckpoint {
             epoch,
             operators: BTreeMap::new(),
@@ -100,12 +101,21 @@ impl JobCheckpoint {
         }
     }
 
+    /// Reads what is in files still.
+    ///
+    /// # Errors
+    /// Files that are gone or damaged.
+    pub(crate) fn load_all(&mut self) -> base::Result<()> {
+        for part in self.operators.values_mut().flatten().flatten() {
+            part.state = PartState::Rows(Arc::new(part.load()?));
+        }
+        Ok(())
+    }
+
     /// Whether there is something to lose at this node.
     pub(crate) fn has_state(&self, key: &str) -> bool {
-        let operator = self.operators.get(key).is_some_and(|instances| {
-            let has_rows = |snapshot: &OperatorSnapshot| snapshot.tables.iter().any(|table| table.rows.num_rows() > 0);
-            instances.iter().any(|snapshot| has_rows(snapshot) || !snapshot.values.is_empty())
-        });
+        let operator =
+            self.operators.get(key).is_some_and(|instances| instances.iter().flatten().any(|part| !part.is_empty()));
         let source = self.sources.get(key).is_some_and(|source| !source.splits.is_empty());
         let sink = self
             .sinks
@@ -153,8 +163,8 @@ impl JobCheckpoint {
             checkpoint.watermarks.entry(key.clone()).or_default().push(node.watermark_ms);
             match &node.state {
                 NodeState::None => {}
-                NodeState::Operator(snapshot) => {
-                    checkpoint.operators.entry(key).or_default().push(snapshot.clone());
+                NodeState::Operator(parts) => {
+                    checkpoint.operators.entry(key).or_default().push(parts.clone());
                 }
                 NodeState::Source(source) => {
                     let whole = checkpoint.sources.entry(key).or_default();
@@ -190,6 +200,8 @@ impl JobCheckpoint {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TaskSnapshot {
     pub nodes: Vec<NodeSnapshot>,
+    /// For how long it held back one of its inputs until the barrier was there on the others.
+    pub alignment: Duration,
 }
 
 /// What sinks hand over, by the key of the sink.
@@ -207,11 +219,15 @@ impl TaskSnapshot {
         }
     }
 
-    /// Forgets what has been committed.
-    pub(crate) fn committed(&mut self) {
+    /// It is in a checkpoint: what that committed is forgotten, and with `keeps_state` the state need not be given again.
+    pub(crate) fn included(&mut self, keeps_state: bool) {
         for node in &mut self.nodes {
-            if let NodeState::Sink(sink) = &mut node.state {
-                sink.committables.clear();
+            match &mut node.state {
+                NodeState::Sink(sink) => sink.committables.clear(),
+                NodeState::Operator(parts) if keeps_state => {
+                    parts.iter_mut().for_each(|part| part.state = PartState::Unchanged);
+                }
+                NodeState::Operator(_) | NodeState::Source(_) | NodeState::None => {}
             }
         }
     }
@@ -232,7 +248,8 @@ pub(crate) struct NodeSnapshot {
 pub(crate) enum NodeState {
     /// Nothing: a union.
     None,
-    Operator(OperatorSnapshot),
+    /// The parts of an operator instance.
+    Operator(Vec<PartSnapshot>),
     Source(SourceCheckpoint),
     /// One writer's state and committables.
     Sink(SinkCheckpoint),

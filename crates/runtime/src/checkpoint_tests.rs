@@ -11,14 +11,14 @@ fn node(key: &str, instance: usize, watermark_ms: Option<i64>, state: NodeState)
             counts: NodeCounts { rows_in: 2, ..NodeCounts::default() },
             state,
         }],
+        ..TaskSnapshot::default()
     }
 }
 
 #[test]
 fn instances_are_in_order_whatever_the_order_of_answers() {
-    let writer = |byte: u8| {
-        NodeState::Sink(SinkCheckpoint { writers: vec![vec![byte]], committables: vec![Committable(vec![byte])] })
-    };
+    let writer =
+        |byte: u8| NodeState::Sink(SinkCheckpoint { writers: vec![vec![byte]], committables: vec![vec![byte].into()] });
     let tasks = [node("s", 1, Some(7), writer(1)), node("s", 0, Some(9), writer(0))];
     let checkpoint = JobCheckpoint::assemble(Epoch(3), NodeLabels::default(), &tasks);
     assert_eq!(checkpoint.sinks["s"].writers, [vec![0], vec![1]]);
@@ -37,9 +37,9 @@ fn an_instance_without_a_watermark_keeps_a_rescaled_job_without_one() {
 
 #[test]
 fn committables_are_committed_once() {
-    let state = SinkCheckpoint { writers: vec![vec![1]], committables: vec![Committable(vec![2])] };
+    let state = SinkCheckpoint { writers: vec![vec![1]], committables: vec![vec![2].into()] };
     let mut task = node("s", 0, None, NodeState::Sink(state));
-    task.committed();
+    task.included(false);
     let checkpoint = JobCheckpoint::assemble(Epoch(1), NodeLabels::default(), [&task]);
     assert!(checkpoint.sinks["s"].committables.is_empty());
     assert_eq!(checkpoint.sinks["s"].writers, [vec![1]]);
@@ -47,7 +47,7 @@ fn committables_are_committed_once() {
 
 #[test]
 fn what_an_earlier_checkpoint_left_is_committed_first() {
-    let committable = |byte: u8| Committable(vec![byte]);
+    let committable = |byte: u8| Committable::from(vec![byte]);
     let state = |byte| SinkCheckpoint { writers: vec![vec![byte]], committables: vec![committable(byte)] };
     let mut left = Committables::new();
     node("s", 0, None, NodeState::Sink(state(1))).committables(&mut left);

@@ -219,6 +219,43 @@ pub const STATE_OF_ANOTHER_SCRIPT: ErrorCode = ErrorCode {
     },
 };
 
+/// State that cannot be kept within the job's budget.
+pub const STATE_ABOVE_BUDGET: ErrorCode = ErrorCode {
+    code: "HW-R013",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the state of {operator} takes {bytes} MiB of memory, more than 'state.memory.budget' ({budget} MiB)",
+        why: "only state that is spread over many keys can be put away in parts; this one belongs to one key, or to none",
+        fix: "raise it: SET 'state.memory.budget' = '...'; or let state expire: SET 'table.exec.state.ttl' = '...'",
+    },
+    zh: Text {
+        what: "{operator} 的状态占用 {bytes} MiB 内存，超过 'state.memory.budget'（{budget} MiB）",
+        why: "只有分散在许多键上的状态才能分块换出；这里的状态属于同一个键，或没有键",
+        fix: "请调大预算：SET 'state.memory.budget' = '...'；或让状态过期：SET 'table.exec.state.ttl' = '...'",
+    },
+};
+
+/// A reader that waits for another table of its group (warning).
+pub const ALIGNED_WAIT: ErrorCode = ErrorCode {
+    code: "HW-R014",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "results of {operator} wait for table {table}, which waits for table {other} of its alignment group",
+        why: "{table} is further ahead in event time than its 'scan.watermark.alignment.max-drift' allows: it reads nothing until \
+              {other} has caught up; its watermark stands at {watermark} since {since} ({seconds} s)",
+        fix: "let {other} go on; if it is silent, let it hold nothing back: 'scan.watermark.idle-timeout' = '10 s' in its WITH \
+              clause; or allow a larger drift",
+    },
+    zh: Text {
+        what: "{operator} 的结果在等待表 {table}，而它在等待同一对齐组的表 {other}",
+        why: "{table} 的事件时间领先超过其 'scan.watermark.alignment.max-drift'：在 {other} 赶上之前不再读取；\
+              其水位线自 {since} 起停在 {watermark}（已 {seconds} 秒）",
+        fix: "请让 {other} 继续有数据；如果它没有数据，请在其 WITH 子句中设置 'scan.watermark.idle-timeout' = '10 s'；或允许更大的偏差",
+    },
+};
+
 /// Every code of this crate.
 pub const CODES: &[&ErrorCode] = &[
     &NULL_ROWTIME,
@@ -233,4 +270,6 @@ pub const CODES: &[&ErrorCode] = &[
     &RESTARTING,
     &OLDER_CHECKPOINT,
     &STATE_OF_ANOTHER_SCRIPT,
+    &STATE_ABOVE_BUDGET,
+    &ALIGNED_WAIT,
 ];

@@ -10,13 +10,14 @@ use crate::chain::abort;
 use crate::checkpoint::{Committables, JobCheckpoint, NodeLabels, TaskSnapshot};
 use crate::codes;
 use crate::job::{Board, StopMode};
-use crate::metrics::JobState;
+use crate::metrics::{CheckpointTook, JobState};
 use crate::shared::{Command, Control, Remains, Report, Shared, TaskId, cancelled, until};
-use crate::store::CheckpointStore;
+use crate::store::{CheckpointStore, Saved};
 use crate::task::drive;
 use base::connector::{SinkProvider, SourceReader};
 use base::recovery::CheckpointConfig;
 use base::{Epoch, Error, Result, fault};
+use state::Scope;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,7 @@ pub(crate) struct Rules {
 struct Pending {
     epoch: Epoch,
     begun: Instant,
+    scope: Scope,
     is_final: bool,
     answers: BTreeMap<TaskId, TaskSnapshot>,
     waiters: Vec<Waiter>,
@@ -61,6 +63,9 @@ struct Pending {
 struct Collected {
     checkpoint: JobCheckpoint,
     begun: Instant,
+    scope: Scope,
+    /// The longest time for which a task held back one of its inputs.
+    alignment: Duration,
     waiters: Vec<Waiter>,
     /// Tasks that had ended before: their last snapshots are in it.
     included: Vec<TaskId>,
@@ -71,7 +76,7 @@ struct Collected {
 /// A checkpoint on its way to the disk.
 struct Writing {
     collected: Collected,
-    saved: JoinHandle<Result<u64>>,
+    saved: JoinHandle<Result<Saved>>,
 }
 
 /// A task that has ended well.
@@ -121,6 +126,10 @@ pub(crate) struct Coordinator {
     /// Checkpoints in a row that came to nothing.
     failures: usize,
     final_begun: bool,
+    /// There is no complete checkpoint of these tasks, or the one begun last came to nothing: changes are not enough.
+    needs_all: bool,
+    /// A sink holds so many rows that a checkpoint should come at once.
+    is_wanted: bool,
     /// A commit was tried and failed: what tasks have prepared belongs to a checkpoint and is not undone.
     commit_failed: bool,
     next: Option<Instant>,
@@ -175,6 +184,8 @@ impl Coordinator {
             left: Committables::new(),
             failures: 0,
             final_begun: false,
+            needs_all: true,
+            is_wanted: false,
             commit_failed: false,
         }
     }
@@ -214,6 +225,7 @@ impl Coordinator {
                 Some(report) = self.reports.recv() => self.on_report(report).await?,
                 Some(joined) = self.tasks.join_next() => check(joined)?,
                 Some(waiter) = self.requests.recv() => self.waiters.push(waiter),
+                () = self.shared.checkpoint_wanted.notified(), if self.may_begin() => self.is_wanted = true,
                 Ok(()) = self.stop.changed() => self.on_stop()?,
                 saved = saved(&mut self.writing) => self.on_saved(saved).await?,
                 () = until(expiry) => self.expire()?,
@@ -273,7 +285,7 @@ impl Coordinator {
         if *self.stop.borrow() == Some(StopMode::Plain) {
             self.final_begun = true;
             self.begin(true)
-        } else if !self.waiters.is_empty() {
+        } else if !self.waiters.is_empty() || std::mem::take(&mut self.is_wanted) {
             self.begin(false)
         } else {
             Ok(())
@@ -283,9 +295,11 @@ impl Coordinator {
     fn begin(&mut self, is_final: bool) -> Result<(), Halt> {
         fault::CHECKPOINT_BEGIN.check()?;
         let epoch = self.shared.next_epoch();
-        self.shared.begin_epoch(epoch, is_final);
+        let scope = if self.needs_all || self.rules.store.is_none() { Scope::Full } else { Scope::Changes };
+        self.shared.begin_epoch(epoch, is_final, scope);
         let waiters = std::mem::take(&mut self.waiters);
-        self.pending = Some(Pending { epoch, begun: Instant::now(), is_final, answers: BTreeMap::new(), waiters });
+        let begun = Instant::now();
+        self.pending = Some(Pending { epoch, begun, scope, is_final, answers: BTreeMap::new(), waiters });
         self.next = self.rules.interval.map(|interval| Instant::now() + interval);
         self.tell_sources(Command::Barrier(epoch))
     }
@@ -359,13 +373,15 @@ impl Coordinator {
         let mut left = std::mem::take(&mut self.left);
         checkpoint.add_committables(left.clone());
         pending.answers.values().for_each(|answer| answer.committables(&mut left));
-        Collected { checkpoint, begun: pending.begun, waiters: pending.waiters, included, left }
+        let alignment = pending.answers.values().map(|answer| answer.alignment).max().unwrap_or_default();
+        let Pending { begun, scope, waiters, .. } = pending;
+        Collected { checkpoint, begun, scope, alignment, waiters, included, left }
     }
 
-    async fn on_saved(&mut self, saved: Result<u64>) -> Result<(), Halt> {
+    async fn on_saved(&mut self, saved: Result<Saved>) -> Result<(), Halt> {
         let Some(Writing { collected, .. }) = self.writing.take() else { return Ok(()) };
         match saved {
-            Ok(bytes) => self.durable(collected, Some(bytes)).await,
+            Ok(saved) => self.durable(collected, Some(saved)).await,
             Err(error) => {
                 self.left = collected.left;
                 self.give_up(collected.checkpoint.epoch, collected.waiters, error, self.running.is_empty())
@@ -387,6 +403,7 @@ impl Coordinator {
     /// A checkpoint has come to nothing: the job goes on if that is tolerated and there can be another one.
     fn give_up(&mut self, epoch: Epoch, waiters: Vec<Waiter>, error: Error, is_last: bool) -> Result<(), Halt> {
         self.failures += 1;
+        self.needs_all = true;
         self.board.checkpoint_failed();
         let error = match error.code() == codes::CHECKPOINT_FAILED.code || !error.is_retryable() {
             true => error,
@@ -415,8 +432,12 @@ impl Coordinator {
     }
 
     /// A checkpoint is durable: sinks commit.
-    async fn durable(&mut self, collected: Collected, bytes: Option<u64>) -> Result<(), Halt> {
-        let Collected { checkpoint, begun, waiters, included, .. } = collected;
+    async fn durable(&mut self, collected: Collected, saved: Option<Saved>) -> Result<(), Halt> {
+        let Collected { checkpoint, begun, scope, alignment, waiters, included, .. } = collected;
+        if saved.is_none() {
+            // A commit that fails is tried again from this very checkpoint, as from one on the disk.
+            self.board.keep_checkpoint(checkpoint.clone());
+        }
         let committed = tokio::select! {
             biased;
             () = cancelled(self.cancel.clone()) => Err(Halt::Cancelled),
@@ -428,10 +449,12 @@ impl Coordinator {
             return Err(halt);
         }
         self.failures = 0;
+        self.needs_all = false;
+        let keeps_state = self.rules.store.is_some();
         for task in included {
             if let Some(task) = self.ended.get_mut(&task) {
                 task.is_included = true;
-                task.snapshot.committed();
+                task.snapshot.included(keeps_state);
             }
         }
         self.tell_sources(Command::Complete(checkpoint.epoch))?;
@@ -445,7 +468,14 @@ impl Coordinator {
             // Whoever asked may have stopped waiting.
             let _ = waiter.send(Ok(checkpoint.clone()));
         }
-        self.board.checkpoint_done(checkpoint, begun.elapsed(), bytes);
+        let took = CheckpointTook {
+            duration: begun.elapsed(),
+            alignment,
+            is_full: scope == Scope::Full,
+            bytes: saved.map(|saved| saved.bytes),
+            state_bytes: saved.map(|saved| saved.state_bytes),
+        };
+        self.board.checkpoint_done(checkpoint, took);
         Ok(())
     }
 
@@ -483,7 +513,7 @@ pub(crate) async fn commit(sinks: &[NamedSink], checkpoint: &JobCheckpoint) -> R
 }
 
 /// Waits for the checkpoint that is being written; for ever without one.
-async fn saved(writing: &mut Option<Writing>) -> Result<u64> {
+async fn saved(writing: &mut Option<Writing>) -> Result<Saved> {
     match writing {
         Some(writing) => (&mut writing.saved).await.unwrap_or_else(|error| Err(panicked(error))),
         None => std::future::pending().await,

@@ -25,6 +25,9 @@ pub(crate) struct Counters {
     lag: AtomicU64,
     state_entries: AtomicU64,
     state_bytes: AtomicU64,
+    evicted_bytes: AtomicU64,
+    evictions: AtomicU64,
+    loads: AtomicU64,
     samples: Mutex<Samples>,
 }
 
@@ -47,6 +50,9 @@ impl Default for Counters {
             lag: AtomicU64::new(LAG_UNKNOWN),
             state_entries: AtomicU64::new(0),
             state_bytes: AtomicU64::new(0),
+            evicted_bytes: AtomicU64::new(0),
+            evictions: AtomicU64::new(0),
+            loads: AtomicU64::new(0),
             samples: Mutex::default(),
         }
     }
@@ -105,6 +111,9 @@ impl Counters {
         self.rejected_rows.store(statistics.dropped_rows, Relaxed);
         self.state_entries.store(statistics.state_entries, Relaxed);
         self.state_bytes.store(statistics.state_bytes, Relaxed);
+        self.evicted_bytes.store(statistics.evicted_bytes, Relaxed);
+        self.evictions.store(statistics.evictions, Relaxed);
+        self.loads.store(statistics.loads, Relaxed);
         if late_before == 0 && statistics.late_rows > 0 {
             self.samples.lock().unwrap_or_else(PoisonError::into_inner).late = statistics.late_sample;
         }
@@ -169,6 +178,9 @@ impl CountedNode {
             waiting,
             state_entries: sum(|c| &c.state_entries),
             state_bytes: sum(|c| &c.state_bytes),
+            evicted_bytes: sum(|c| &c.evicted_bytes),
+            evictions: sum(|c| &c.evictions),
+            loads: sum(|c| &c.loads),
         }
     }
 }

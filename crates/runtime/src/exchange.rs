@@ -2,17 +2,22 @@
 
 use crate::alignment::Alignment;
 use crate::quiescence::{InFlight, Quiescence};
-use arrow::array::UInt32Array;
+use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::buffer::ScalarBuffer;
 use base::key::{hash_columns, instance_of_group, key_group};
 use base::{ChangelogBatch, Event, Result};
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The most events that wait in one channel: more memory would not make a job faster, only barriers slower.
 pub(crate) const CHANNEL_EVENTS_MAX: usize = 16;
+/// About so many bytes of rows wait in one channel; one batch always may.
+const CHANNEL_BYTES_MAX: usize = 4 << 20;
+/// Bytes are counted in pieces of this size.
+const BYTES_UNIT: usize = 1 << 10;
+const CHANNEL_UNITS_MAX: usize = CHANNEL_BYTES_MAX / BYTES_UNIT;
 
 /// An event on its way.
 #[derive(Debug)]
@@ -20,17 +25,35 @@ pub(crate) struct Message {
     pub event: Event,
     /// Lives until the receiver has done everything that follows from the event.
     pub in_flight: InFlight,
+    /// What the event takes of the channel's bytes, until the receiver has it.
+    pub room: Option<OwnedSemaphorePermit>,
+}
+
+/// The sending end of a channel.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    sender: mpsc::Sender<Message>,
+    room: Arc<Semaphore>,
 }
 
 /// A channel between two instances.
-pub(crate) fn channel() -> (mpsc::Sender<Message>, mpsc::Receiver<Message>) {
-    mpsc::channel(CHANNEL_EVENTS_MAX)
+pub(crate) fn channel() -> (Outgoing, mpsc::Receiver<Message>) {
+    let (sender, receiver) = mpsc::channel(CHANNEL_EVENTS_MAX);
+    (Outgoing { sender, room: Arc::new(Semaphore::new(CHANNEL_UNITS_MAX)) }, receiver)
+}
+
+/// What an event takes of a channel's bytes. A slice counts without the rest of its batch.
+fn units(event: &Event) -> u32 {
+    let Event::Data(batch) = event else { return 0 };
+    let bytes = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+    let bytes: usize = batch.records().columns().iter().map(bytes).sum();
+    (bytes / BYTES_UNIT).min(CHANNEL_UNITS_MAX) as u32
 }
 
 /// The sending side: one instance, all instances of one reader that it may send to.
 #[derive(Debug)]
 pub(crate) struct Router {
-    senders: Vec<mpsc::Sender<Message>>,
+    senders: Vec<Outgoing>,
     /// Key columns; only asked for if there are several receivers.
     keys: Vec<usize>,
     quiescence: Arc<Quiescence>,
@@ -38,7 +61,7 @@ pub(crate) struct Router {
 
 impl Router {
     /// Rows go to the receiver that owns their key's group; with one receiver, all go there.
-    pub(crate) fn new(senders: Vec<mpsc::Sender<Message>>, keys: Vec<usize>, quiescence: Arc<Quiescence>) -> Router {
+    pub(crate) fn new(senders: Vec<Outgoing>, keys: Vec<usize>, quiescence: Arc<Quiescence>) -> Router {
         Router { senders, keys, quiescence }
     }
 
@@ -56,8 +79,14 @@ impl Router {
     }
 
     async fn send_to(&self, receiver: usize, event: Event) {
-        let message = Message { event, in_flight: self.quiescence.enter() };
-        if self.senders[receiver].send(message).await.is_err() {
+        let in_flight = self.quiescence.enter();
+        let Outgoing { sender, room } = &self.senders[receiver];
+        let room = match units(&event) {
+            0 => None,
+            // Nobody closes it.
+            units => room.clone().acquire_many_owned(units).await.ok(),
+        };
+        if sender.send(Message { event, in_flight, room }).await.is_err() {
             // The receiving task is gone, so the job has failed or was cancelled; the cancellation of this task
             // follows.
             pending::<()>().await;
@@ -72,7 +101,7 @@ impl Router {
         }
         let columns: Vec<_> = self.keys.iter().map(|&key| batch.records().column(key).clone()).collect();
         let hashes = hash_columns(&columns, batch.num_rows())?;
-        let Partitions { rows, ends } = partition(&hashes, receivers);
+        let (rows, ends) = partition(&hashes, receivers);
         let mut start = 0;
         for (receiver, end) in ends.into_iter().enumerate() {
             let length = end - start;
@@ -90,15 +119,17 @@ impl Router {
     }
 }
 
-/// Row numbers ordered by receiver, and where each receiver's rows end.
-struct Partitions {
-    rows: ScalarBuffer<u32>,
-    ends: Vec<usize>,
+fn partition(hashes: &[u64], receivers: usize) -> (ScalarBuffer<u32>, Vec<usize>) {
+    partition_by(hashes, receivers, |hash| instance_of_group(key_group(hash), receivers))
 }
 
-/// A counting sort, so that rows keep their order within a receiver.
-fn partition(hashes: &[u64], receivers: usize) -> Partitions {
-    let receiver_of = |hash: u64| instance_of_group(key_group(hash), receivers);
+/// Row numbers ordered by receiver, and where each receiver's rows end: a counting sort, so that rows keep their order
+/// within a receiver.
+pub(crate) fn partition_by(
+    hashes: &[u64],
+    receivers: usize,
+    receiver_of: impl Fn(u64) -> usize,
+) -> (ScalarBuffer<u32>, Vec<usize>) {
     let mut ends = vec![0usize; receivers];
     for &hash in hashes {
         ends[receiver_of(hash)] += 1;
@@ -114,7 +145,7 @@ fn partition(hashes: &[u64], receivers: usize) -> Partitions {
         rows[*position] = row as u32;
         *position += 1;
     }
-    Partitions { rows: rows.into(), ends }
+    (rows.into(), ends)
 }
 
 /// The receiving side: all channels of one task.

@@ -9,7 +9,7 @@ fn every_row_goes_to_one_receiver_in_order() {
     let keys: arrow::array::ArrayRef = Arc::new((0..1000).map(|i| i % 37).collect::<arrow::array::Int64Array>());
     let hashes = hash_columns(&[keys], 1000).expect("hashable");
     for receivers in [2, 3, 128] {
-        let Partitions { rows, ends } = partition(&hashes, receivers);
+        let (rows, ends) = partition(&hashes, receivers);
         assert_eq!(ends[receivers - 1], 1000);
         let mut seen = rows.to_vec();
         let mut owner = BTreeMap::new();
@@ -53,4 +53,30 @@ async fn rows_go_to_one_receiver_and_everything_else_to_all() {
         assert_eq!(events, [Event::Watermark(5), Event::Idle]);
     }
     assert_eq!(rows, 1);
+}
+
+#[tokio::test]
+async fn large_batches_wait_until_there_is_room_for_them() {
+    let (sender, mut receiver) = channel();
+    let router = Router::new(vec![sender], vec![], Arc::default());
+    let text = "x".repeat(CHANNEL_BYTES_MAX / 2 + BYTES_UNIT);
+    let column: ArrayRef = Arc::new(arrow::array::StringArray::from(vec![text]));
+    let records = arrow::array::RecordBatch::try_from_iter([("text", column)]).expect("a batch");
+    let rows = || Event::Data(ChangelogBatch::inserts(records.clone()));
+    router.send(rows()).await.expect("sent");
+    let mut second = Box::pin(router.send(rows()));
+    tokio::select! {
+        biased;
+        _ = &mut second => panic!("there is no room for two"),
+        () = std::future::ready(()) => {}
+    }
+    drop(receiver.recv().await.expect("the first"));
+    second.await.expect("sent");
+    // What is larger than a channel passes alone.
+    let text = "x".repeat(2 * CHANNEL_BYTES_MAX);
+    let column: ArrayRef = Arc::new(arrow::array::StringArray::from(vec![text]));
+    let records = arrow::array::RecordBatch::try_from_iter([("text", column)]).expect("a batch");
+    drop(receiver.recv().await.expect("the second"));
+    router.send(Event::Data(ChangelogBatch::inserts(records))).await.expect("sent");
+    assert!(receiver.recv().await.is_some());
 }

@@ -7,16 +7,17 @@ use crate::codes;
 use crate::coordinator::{Coordinator, NamedSink, Outcome, REQUESTS_MAX, Rules, Waiter, commit, ended, panicked};
 use crate::counters::CountedNode;
 use crate::fragment::{keys, lower};
-use crate::metrics::{JobMetrics, JobState};
+use crate::metrics::{CheckpointTook, JobMetrics, JobState};
 use crate::operator::Operator;
 use crate::operators;
+use crate::parted::{MemoryBudget, MemoryOptions};
 use crate::restart::Restarts;
 use crate::restore::restorable;
 use crate::shared::{Shared, cancelled};
 use crate::store::CheckpointStore;
 use base::clock::{Clock, SystemClock};
 use base::config::JobConfig;
-use base::connector::Instance;
+use base::connector::{Instance, SinkProvider, SinkRun};
 use base::plan::{Node, NodeKind, Output, StreamPlan};
 use base::recovery::{CheckpointConfig, RestartStrategy};
 use base::{Error, Result, Warnings, fault};
@@ -28,6 +29,8 @@ use tokio::time::Instant;
 /// How a job runs.
 #[derive(Debug, Clone)]
 pub struct RuntimeOptions {
+    /// Which job of its run this is: another name for every job, the same after a restart.
+    pub job: String,
     /// Instances of every operator that can have several.
     pub parallelism: usize,
     /// The most rows that an operator gets at once; 1 gives Flink's record-by-record changelog.
@@ -44,6 +47,8 @@ pub struct RuntimeOptions {
     pub store: Option<Arc<CheckpointStore>>,
     /// Whether and when the job goes on after a failure that can pass.
     pub restart: RestartStrategy,
+    /// How much memory state may take, and where the rest goes; `None`: all there is.
+    pub memory: Option<MemoryOptions>,
     /// The checkpoint to go on from.
     pub restore: Option<JobCheckpoint>,
     /// Whether saved state that the plan has no use for may be lost.
@@ -60,6 +65,7 @@ impl RuntimeOptions {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let clock = SystemClock;
         RuntimeOptions {
+            job: String::new(),
             parallelism: config.parallelism.unwrap_or_else(cores),
             batch_rows: config.batch_rows,
             seed: clock.now_ms() as u64,
@@ -69,6 +75,7 @@ impl RuntimeOptions {
             checkpoints: config.checkpoints.clone(),
             store: None,
             restart: config.restart,
+            memory: config.memory_budget.map(|budget_bytes| MemoryOptions { budget_bytes, cache: None }),
             restore: None,
             may_lose_state: false,
             warnings: Warnings::default(),
@@ -110,8 +117,9 @@ pub async fn start_with(
     let restore = restore.map(|restore| restorable(&plan, restore, options.may_lose_state)).transpose()?;
     let epoch = restore.as_ref().map(|restore| restore.epoch);
     let (clock, warnings) = (options.clock.clone(), options.warnings.clone());
+    let memory = options.memory.as_ref().map(|memory| MemoryBudget::new(memory, warnings.clone())).transpose()?;
     let shared = Arc::new(Shared::new(clock, options.batch_rows.max(1), epoch, warnings));
-    let launch = Launch { plan, options, create, shared: shared.clone() };
+    let launch = Launch { plan, options, create, memory, shared: shared.clone() };
     let ready = launch.prepare(restore.as_ref()).await?;
     let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
     let board = Arc::new(Board::new(begun, ready.assembly.nodes.clone(), epoch.map(|epoch| epoch.0)));
@@ -124,10 +132,10 @@ pub async fn start_with(
 ///
 /// # Errors
 /// What sinks refuse.
-pub async fn commit_again(plan: &StreamPlan, checkpoint: &JobCheckpoint) -> Result<()> {
+pub async fn commit_again(plan: &StreamPlan, options: &RuntimeOptions, checkpoint: &JobCheckpoint) -> Result<()> {
     let sinks = sinks(plan);
     for sink in &sinks {
-        sink.provider.start().await?;
+        start_sink(&*sink.provider, &sink.key, options, Some(checkpoint)).await?;
     }
     commit(&sinks, checkpoint).await?;
     for sink in &sinks {
@@ -150,6 +158,8 @@ struct Launch {
     plan: StreamPlan,
     options: RuntimeOptions,
     create: Arc<OperatorFactory>,
+    /// Its cache goes with it.
+    memory: Option<Arc<MemoryBudget>>,
     shared: Arc<Shared>,
 }
 
@@ -162,7 +172,7 @@ struct Ready {
 
 impl Launch {
     async fn prepare(&self, restore: Option<&JobCheckpoint>) -> Result<Ready> {
-        let Launch { plan, options, create, shared } = self;
+        let Launch { plan, options, create, memory, shared } = self;
         open(plan, options, restore).await?;
         // After the sources have started: only now the number of splits is known.
         let topology = lower(plan, options.parallelism)?;
@@ -183,7 +193,8 @@ impl Launch {
             restore,
             idle_timeout: options.idle_timeout,
             seed: options.seed,
-            create: create.as_ref(),
+            create,
+            memory: memory.as_ref(),
             shared: shared.clone(),
         };
         Ok(Ready { assembly: blueprint.assemble()?, sinks, labels })
@@ -213,13 +224,29 @@ async fn open(plan: &StreamPlan, options: &RuntimeOptions, restore: Option<&JobC
                 let restored = restore.and_then(|restore| restore.sources.get(&*key));
                 scan.provider.start(restored.map_or(&[], |source| source.splits.as_slice())).await?
             }
-            NodeKind::Sink(sink) => sink.provider.start().await?,
+            NodeKind::Sink(sink) => start_sink(&*sink.provider, &key, options, restore).await?,
             NodeKind::LookupJoin(lookup) => lookup.provider.start().await?,
             _ => continue,
         };
         warnings.into_iter().for_each(|warning| options.warnings.send(warning));
     }
     Ok(())
+}
+
+async fn start_sink(
+    provider: &dyn SinkProvider,
+    key: &str,
+    options: &RuntimeOptions,
+    restore: Option<&JobCheckpoint>,
+) -> Result<Vec<Error>> {
+    let restored = restore.and_then(|restore| Some((restore.epoch, restore.sinks.get(key)?.writers.as_slice())));
+    provider.prepare(&SinkRun {
+        job: &options.job,
+        sink: key,
+        restored,
+        checkpoint_interval: options.checkpoint_interval,
+    })?;
+    provider.start().await
 }
 
 /// Runs the tasks, and runs them again after a failure that can pass. A connector that panics in a commit must not
@@ -307,8 +334,8 @@ pub(crate) struct Board {
 struct Progress {
     state: JobState,
     checkpoints: u64,
-    last_checkpoint_ms: Option<u64>,
-    last_checkpoint_bytes: Option<u64>,
+    /// Of the last checkpoint.
+    took: Option<CheckpointTook>,
     failed_checkpoints: u64,
     resumed_from: Option<u64>,
     restarts: u64,
@@ -322,8 +349,7 @@ impl Board {
         let progress = Progress {
             state: JobState::Running,
             checkpoints: 0,
-            last_checkpoint_ms: None,
-            last_checkpoint_bytes: None,
+            took: None,
             failed_checkpoints: 0,
             resumed_from,
             restarts: 0,
@@ -348,13 +374,17 @@ impl Board {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A checkpoint is complete; with `bytes` it is on the disk.
-    pub(crate) fn checkpoint_done(&self, checkpoint: JobCheckpoint, duration: Duration, bytes: Option<u64>) {
+    /// A checkpoint is complete; if it took bytes it is on the disk.
+    pub(crate) fn checkpoint_done(&self, checkpoint: JobCheckpoint, took: CheckpointTook) {
         let mut progress = self.progress();
         progress.checkpoints += 1;
-        progress.last_checkpoint_ms = Some(duration.as_millis() as u64);
-        progress.last_checkpoint_bytes = bytes;
-        progress.last_checkpoint = bytes.is_none().then_some(checkpoint);
+        progress.took = Some(took);
+        progress.last_checkpoint = took.bytes.is_none().then_some(checkpoint);
+    }
+
+    /// A checkpoint that is only kept in memory is complete; its commit comes now.
+    pub(crate) fn keep_checkpoint(&self, checkpoint: JobCheckpoint) {
+        self.progress().last_checkpoint = Some(checkpoint);
     }
 
     pub(crate) fn checkpoint_failed(&self) {
@@ -427,8 +457,7 @@ impl JobHandle {
             state: progress.state,
             uptime_ms: end.duration_since(self.board.begun).as_millis() as u64,
             checkpoints: progress.checkpoints,
-            last_checkpoint_ms: progress.last_checkpoint_ms,
-            last_checkpoint_bytes: progress.last_checkpoint_bytes,
+            last_checkpoint: progress.took,
             failed_checkpoints: progress.failed_checkpoints,
             resumed_from: progress.resumed_from,
             restarts: progress.restarts,
@@ -453,7 +482,8 @@ impl JobHandle {
     }
 
     /// Takes a checkpoint: a barrier passes through the whole job and sinks commit. When the input has already ended,
-    /// this is the final checkpoint.
+    /// this is the final checkpoint. Of a job with a store, operators give what changed only: the whole state is read back
+    /// from there.
     ///
     /// # Errors
     /// The error that failed the job meanwhile, or that the job had ended before.

@@ -38,6 +38,7 @@ fn scan(name: &str, source: &Arc<Replay>, delay_ms: Option<i64>, bounded: bool) 
         projection: None,
         watermark,
         bounded,
+        replayable: true,
         parallelism_max: None,
         idle_timeout: None,
         alignment: None,
@@ -54,6 +55,9 @@ fn sink(sink: &Arc<Memory>, input: usize, enforcer: NotNullEnforcer) -> Node {
         enforcer,
         guarantee: base::connector::Guarantee::ExactlyOnce,
         guarantee_reason: "",
+        idempotent: false,
+        replayable: vec![],
+        unreplayable: vec![],
         parallelism_max: Some(1),
     };
     node("sink", NodeKind::Sink(sink), vec![edge(input, Distribution::Forward)])
@@ -81,6 +85,7 @@ fn passing(source: &Arc<Replay>, operator_id: &str, memory: &Arc<Memory>) -> Str
 
 fn options(parallelism: usize, batch_rows: usize) -> RuntimeOptions {
     RuntimeOptions {
+        job: String::new(),
         parallelism,
         batch_rows,
         clock: Arc::new(ManualClock::new(0)),
@@ -89,6 +94,7 @@ fn options(parallelism: usize, batch_rows: usize) -> RuntimeOptions {
         checkpoints: CheckpointConfig::default(),
         store: None,
         restart: RestartStrategy::None,
+        memory: None,
         restore: None,
         may_lose_state: false,
         seed: 1,
@@ -402,7 +408,7 @@ async fn checkpoints_come_by_themselves() {
     tokio::time::sleep(Duration::from_secs(35)).await;
     assert_eq!(job.metrics().checkpoints, 3);
     assert_eq!(memory.committed().len(), 10);
-    assert!(job.metrics().last_checkpoint_ms.is_some());
+    assert!(job.metrics().last_checkpoint.is_some());
     job.cancel();
     end(&job).await.expect("cancelled");
     let late = job.checkpoint().await.expect_err("too late");

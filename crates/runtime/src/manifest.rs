@@ -8,7 +8,9 @@ use base::key::{HASH_VERSION, KEY_GROUPS};
 use base::{Epoch, Error, Result};
 use serde::{Deserialize, Serialize};
 use state::codes::CHECKPOINT_VERSION;
-use state::{OperatorSnapshot, Section, SnapshotKind, TableSnapshot};
+use state::{
+    OperatorSnapshot, PartSnapshot, PartState, Section, SectionReader, SnapshotKind, StoredPart, TableSnapshot,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -38,15 +40,32 @@ pub(crate) struct NodeEntry {
     /// One per instance.
     pub watermarks_ms: Vec<Option<i64>>,
     pub counts: NodeCounts,
-    /// The state of each instance of an operator; `None` where there is none.
+    /// The state of each instance of an operator, in parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub operator: Vec<Option<SectionEntry>>,
+    pub operator: Vec<Vec<PartEntry>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceEntry>,
     /// Writer states and committables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink: Option<SectionEntry>,
 }
+
+/// A part of an operator instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartEntry {
+    pub part: u32,
+    /// The first and the last key group of its rows, if they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_groups: Option<(u16, u16)>,
+    /// Its small values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, i64>,
+    /// All of it at some checkpoint, then what changed since, the oldest first.
+    pub sections: Vec<SectionEntry>,
+}
+
+/// Which part: the node's key, the instance, the part's number.
+pub(crate) type PartKey = (String, usize, u32);
 
 /// The positions of a source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -80,7 +99,30 @@ impl SectionEntry {
 impl Manifest {
     /// Every section that it names.
     pub(crate) fn sections(&self) -> impl Iterator<Item = &SectionEntry> {
-        self.nodes.values().flat_map(|node| node.operator.iter().flatten().chain(&node.sink))
+        self.nodes.values().flat_map(|node| {
+            let parts = node.operator.iter().flatten();
+            parts.flat_map(|part| &part.sections).chain(&node.sink)
+        })
+    }
+
+    /// The parts of all operators.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (PartKey, &PartEntry)> {
+        self.nodes.iter().flat_map(|(key, node)| {
+            let instances = node.operator.iter().enumerate();
+            instances.flat_map(move |(instance, parts)| {
+                parts.iter().map(move |part| ((key.clone(), instance, part.part), part))
+            })
+        })
+    }
+
+    /// A part.
+    pub(crate) fn part(&self, (key, instance, number): &PartKey) -> Option<&PartEntry> {
+        self.nodes.get(key)?.operator.get(*instance)?.iter().find(|part| part.part == *number)
+    }
+
+    /// A part.
+    pub(crate) fn part_mut(&mut self, (key, instance, number): &PartKey) -> Option<&mut PartEntry> {
+        self.nodes.get_mut(key)?.operator.get_mut(*instance)?.iter_mut().find(|part| part.part == *number)
     }
 
     /// The segments that it needs.
@@ -98,9 +140,9 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The whole checkpoint; `read` gives the bytes of a section.
-    pub(crate) fn checkpoint(&self, read: impl Fn(&Section) -> Result<Vec<u8>>) -> Result<JobCheckpoint> {
-        let snapshot = |entry: &SectionEntry| state::decode_snapshot(&read(&entry.section()?)?);
+    /// The whole checkpoint. The state of operators stays where it is until it is asked for.
+    pub(crate) fn checkpoint(&self, reader: &SectionReader) -> Result<JobCheckpoint> {
+        let snapshot = |entry: &SectionEntry| state::decode_snapshot(&reader.read(&entry.section()?)?);
         let mut checkpoint = JobCheckpoint::new(Epoch(self.epoch));
         checkpoint.is_finished = self.finished;
         for (key, node) in &self.nodes {
@@ -110,8 +152,8 @@ impl Manifest {
             checkpoint.watermarks.insert(own(), node.watermarks_ms.clone());
             checkpoint.counts.insert(own(), node.counts);
             if !node.operator.is_empty() {
-                let instances =
-                    node.operator.iter().map(|entry| entry.as_ref().map_or(Ok(Default::default()), snapshot));
+                let part = |entry: &PartEntry| entry.restored(reader);
+                let instances = node.operator.iter().map(|parts| parts.iter().map(part).collect::<Result<_>>());
                 checkpoint.operators.insert(own(), instances.collect::<Result<_>>()?);
             }
             if let Some(source) = &node.source {
@@ -122,6 +164,18 @@ impl Manifest {
             }
         }
         Ok(checkpoint)
+    }
+}
+
+impl PartEntry {
+    fn restored(&self, reader: &SectionReader) -> Result<PartSnapshot> {
+        let stored = StoredPart {
+            reader: reader.clone(),
+            sections: self.sections.iter().map(SectionEntry::section).collect::<Result<_>>()?,
+            key_groups: self.key_groups,
+            values: self.values.clone(),
+        };
+        Ok(PartSnapshot { part: self.part, state: PartState::Stored(Arc::new(stored)) })
     }
 }
 
@@ -154,10 +208,10 @@ pub(crate) fn sink_snapshot(sink: &SinkCheckpoint) -> Result<OperatorSnapshot> {
         let schema = Schema::new(vec![Field::new("bytes", DataType::LargeBinary, false)]);
         let column: ArrayRef = Arc::new(LargeBinaryArray::from_iter_values(rows));
         let rows = RecordBatch::try_new(Arc::new(schema), vec![column])?;
-        Ok(TableSnapshot { name: name.into(), kind: SnapshotKind::Full, rows })
+        Ok(TableSnapshot { name: name.into(), kind: SnapshotKind::Full, rows, ids: None })
     };
     let writers = table(WRITERS, sink.writers.iter().map(Vec::as_slice).collect())?;
-    let committables = table(COMMITTABLES, sink.committables.iter().map(|one| one.0.as_slice()).collect())?;
+    let committables = table(COMMITTABLES, sink.committables.iter().map(|one| &*one.0).collect())?;
     Ok(OperatorSnapshot { tables: vec![writers, committables], values: BTreeMap::new() })
 }
 
@@ -168,7 +222,7 @@ fn sink_checkpoint(snapshot: &OperatorSnapshot) -> Result<SinkCheckpoint> {
         let column = column.ok_or_else(|| Error::internal(format!("{name} of a sink are no bytes")))?;
         Ok((0..column.len()).map(|row| column.value(row).to_vec()).collect())
     };
-    let committables = rows(COMMITTABLES)?.into_iter().map(Committable).collect();
+    let committables = rows(COMMITTABLES)?.into_iter().map(Committable::from).collect();
     Ok(SinkCheckpoint { writers: rows(WRITERS)?, committables })
 }
 

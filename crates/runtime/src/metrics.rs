@@ -1,8 +1,9 @@
 //! What a job counts while it runs: read by the live view, `highwater status`, the job summary and the metrics endpoint.
 
-use crate::codes::{NO_ROWS, SILENT_SPLIT, TIME_STANDS};
+use crate::codes::{ALIGNED_WAIT, NO_ROWS, SILENT_SPLIT, TIME_STANDS};
 use base::text::{Fraction, push_timestamp};
 use base::{Error, ErrorCode};
+use std::time::Duration;
 
 /// What kind of node a line of the summary is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,12 @@ pub struct NodeMetrics {
     pub state_entries: u64,
     /// Heap bytes of state.
     pub state_bytes: u64,
+    /// Bytes of state that was put away in files.
+    pub evicted_bytes: u64,
+    /// How often a part of the state was put away since the tasks started.
+    pub evictions: u64,
+    /// How often one was read back.
+    pub loads: u64,
 }
 
 /// Why event time stands still.
@@ -59,6 +66,8 @@ pub enum WaitReason {
     NoRows,
     /// Rows come, and their watermarks do not advance.
     TimeStands,
+    /// The reader waits for another table of its alignment group.
+    Alignment,
 }
 
 impl WaitReason {
@@ -68,6 +77,7 @@ impl WaitReason {
             WaitReason::SilentSplit => "silent split",
             WaitReason::NoRows => "no rows",
             WaitReason::TimeStands => "time stands",
+            WaitReason::Alignment => "alignment",
         }
     }
 
@@ -76,6 +86,7 @@ impl WaitReason {
             WaitReason::SilentSplit => &SILENT_SPLIT,
             WaitReason::NoRows => &NO_ROWS,
             WaitReason::TimeStands => &TIME_STANDS,
+            WaitReason::Alignment => &ALIGNED_WAIT,
         }
     }
 }
@@ -93,6 +104,8 @@ pub struct Waiting {
     pub watermark_ms: Option<i64>,
     /// How far other input is, if it is further.
     pub ahead_ms: Option<i64>,
+    /// The table that it waits for itself, in its alignment group.
+    pub waits_for: Option<String>,
     /// Since when, by the job's clock.
     pub since_ms: i64,
 }
@@ -100,7 +113,8 @@ pub struct Waiting {
 impl Waiting {
     /// Whether both are about the same splits for the same reason.
     pub(crate) fn is_same_cause(&self, other: &Waiting) -> bool {
-        (&self.table, &self.splits, self.reason) == (&other.table, &other.splits, other.reason)
+        (&self.table, &self.splits, self.reason, &self.waits_for)
+            == (&other.table, &other.splits, other.reason, &other.waits_for)
     }
 
     /// Since when, as text.
@@ -127,7 +141,9 @@ impl Waiting {
     pub fn warning(&self, operators: &str, now_ms: i64) -> Error {
         let seconds = now_ms.saturating_sub(self.since_ms) / 1000;
         let ahead = self.ahead_ms.map_or("-".into(), time_text);
-        let arguments: [(&'static str, &dyn std::fmt::Display); 7] = [
+        let other = self.waits_for.as_deref().unwrap_or("-");
+        let arguments: [(&'static str, &dyn std::fmt::Display); 8] = [
+            ("other", &other),
             ("operator", &operators),
             ("table", &self.table),
             ("split", &self.splits_text()),
@@ -177,6 +193,21 @@ impl JobState {
     }
 }
 
+/// What a checkpoint took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckpointTook {
+    /// From its beginning until sinks had committed.
+    pub duration: Duration,
+    /// The longest time for which a task held back one of its inputs until the barrier was there on the others.
+    pub alignment: Duration,
+    /// Whether operators gave all of their state, not only what changed.
+    pub is_full: bool,
+    /// Bytes written; `None` if checkpoints are not kept on disk.
+    pub bytes: Option<u64>,
+    /// Bytes of all files of the checkpoints that are kept.
+    pub state_bytes: Option<u64>,
+}
+
 /// The counts of a job at one moment.
 #[derive(Debug, Clone)]
 pub struct JobMetrics {
@@ -186,10 +217,8 @@ pub struct JobMetrics {
     pub uptime_ms: u64,
     /// Checkpoints completed.
     pub checkpoints: u64,
-    /// Duration of the last checkpoint, from its beginning until sinks had committed.
-    pub last_checkpoint_ms: Option<u64>,
-    /// Bytes that the last checkpoint wrote; `None` if checkpoints are not kept on disk.
-    pub last_checkpoint_bytes: Option<u64>,
+    /// What the last checkpoint took.
+    pub last_checkpoint: Option<CheckpointTook>,
     /// Checkpoints given up.
     pub failed_checkpoints: u64,
     /// The checkpoint that the job went on from when it was started.

@@ -5,10 +5,11 @@ use crate::quiescence::{InFlight, Quiescence};
 use base::clock::Clock;
 use base::connector::{SinkWriter, SourceReader};
 use base::{Epoch, Error, Warnings};
+use state::Scope;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 /// The position of a task in its job.
@@ -25,6 +26,10 @@ pub(crate) struct Shared {
     epoch: AtomicU64,
     /// The barrier after which every task stops; 0 for none.
     final_epoch: AtomicU64,
+    /// The last barrier at which everything is asked for, not only changes.
+    full_epoch: AtomicU64,
+    /// Told by sinks that hold many rows back until the next checkpoint.
+    pub checkpoint_wanted: Notify,
 }
 
 impl Shared {
@@ -36,6 +41,8 @@ impl Shared {
             warnings,
             epoch: AtomicU64::new(epoch.map_or(0, |epoch| epoch.0)),
             final_epoch: AtomicU64::new(0),
+            full_epoch: AtomicU64::new(0),
+            checkpoint_wanted: Notify::new(),
         }
     }
 
@@ -50,11 +57,19 @@ impl Shared {
     }
 
     /// A checkpoint begins. After its barrier every task stops if it is the final one.
-    pub(crate) fn begin_epoch(&self, epoch: Epoch, is_final: bool) {
+    pub(crate) fn begin_epoch(&self, epoch: Epoch, is_final: bool, scope: Scope) {
         self.epoch.store(epoch.0, Ordering::SeqCst);
+        if scope == Scope::Full {
+            self.full_epoch.store(epoch.0, Ordering::SeqCst);
+        }
         if is_final {
             self.final_epoch.store(epoch.0, Ordering::SeqCst);
         }
+    }
+
+    /// What operators are to give at this barrier. An answer to a barrier that is no longer waited for is of no use.
+    pub(crate) fn scope(&self, epoch: Epoch) -> Scope {
+        if self.full_epoch.load(Ordering::SeqCst) == epoch.0 { Scope::Full } else { Scope::Changes }
     }
 
     /// Whether tasks stop after this barrier.

@@ -22,6 +22,8 @@ pub(crate) struct SinkBody {
     enforcer: NotNullEnforcer,
     /// How long the writer wants to gather rows.
     interval: Option<Duration>,
+    /// Whether a checkpoint was asked for since the last one.
+    has_asked: bool,
     /// When the first row after the last flush was written.
     dirty_since: Option<Instant>,
 }
@@ -35,6 +37,7 @@ impl SinkBody {
             table: sink.table.clone(),
             not_null: sink.not_null.iter().map(name).collect(),
             enforcer: sink.enforcer,
+            has_asked: false,
             dirty_since: None,
         }
     }
@@ -87,6 +90,15 @@ impl SinkBody {
         Error::new(&codes::NOT_NULL_VIOLATION, &[("table", &self.table), ("column", &column), ("enforcer", &enforcer)])
     }
 
+    /// Whether the writer holds so much back that a checkpoint had better come at once.
+    /// Said once before each.
+    pub(crate) fn wants_checkpoint(&mut self) -> bool {
+        !self.has_asked && {
+            self.has_asked = self.writer.wants_checkpoint();
+            self.has_asked
+        }
+    }
+
     pub(crate) fn watermark(&mut self, watermark_ms: i64) {
         self.writer.watermark(watermark_ms);
     }
@@ -116,6 +128,7 @@ impl SinkBody {
     pub(crate) async fn checkpoint(&mut self, epoch: Epoch) -> Result<SinkCheckpoint> {
         self.flush_now().await?;
         let committables = self.writer.prepare_commit(epoch).await?;
+        self.has_asked = false;
         Ok(SinkCheckpoint { writers: vec![self.writer.snapshot()?], committables })
     }
 

@@ -13,17 +13,24 @@ use tokio::sync::Notify;
 pub(crate) struct SourceGroup {
     /// One per reader: its watermark, if it counts.
     marks: Mutex<Vec<Option<i64>>>,
+    /// By reader: the table that it reads.
+    tables: Mutex<Vec<Arc<str>>>,
     /// The slowest watermark has changed.
     changed: Notify,
 }
 
 impl SourceGroup {
     /// A new reader, which does not count yet.
-    pub(crate) fn join(self: &Arc<Self>, max_drift: Duration) -> Member {
+    pub(crate) fn join(self: &Arc<Self>, table: &str, max_drift: Duration) -> Member {
+        self.tables().push(table.into());
         let mut marks = self.marks();
         marks.push(None);
         let max_drift_ms = i64::try_from(max_drift.as_millis()).unwrap_or(i64::MAX);
         Member { group: self.clone(), index: marks.len() - 1, max_drift_ms, told: None }
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Vec<Arc<str>>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn marks(&self) -> MutexGuard<'_, Vec<Option<i64>>> {
@@ -66,6 +73,15 @@ impl Member {
     pub(crate) fn is_ahead(&self) -> bool {
         let Some(own) = self.told else { return false };
         slowest(&self.group.marks()).is_some_and(|slowest| own > slowest.saturating_add(self.max_drift_ms))
+    }
+
+    /// The table of the slowest reader, if this one is so far ahead of it that it must not read.
+    pub(crate) fn waits_for(&self) -> Option<Arc<str>> {
+        let own = self.told?;
+        let marks = self.group.marks().clone();
+        let slowest = slowest(&marks).filter(|slowest| own > slowest.saturating_add(self.max_drift_ms))?;
+        let place = marks.iter().position(|mark| *mark == Some(slowest))?;
+        self.group.tables().get(place).cloned()
     }
 
     /// Waits until this reader may read again.

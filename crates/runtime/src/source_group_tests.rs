@@ -4,7 +4,7 @@ use super::*;
 
 fn members<const N: usize>(max_drift_ms: u64) -> [Member; N] {
     let group = Arc::new(SourceGroup::default());
-    std::array::from_fn(|_| group.join(Duration::from_millis(max_drift_ms)))
+    std::array::from_fn(|index| group.join(["a", "b", "c"][index % 3], Duration::from_millis(max_drift_ms)))
 }
 
 #[test]
@@ -15,7 +15,8 @@ fn only_who_is_further_ahead_than_the_drift_waits() {
     assert!(!fast.is_ahead(), "exactly the drift is allowed");
     fast.tell(Some(111));
     assert!(fast.is_ahead());
-    assert!(!slow.is_ahead());
+    assert_eq!(fast.waits_for().as_deref(), Some("b"));
+    assert!(!slow.is_ahead() && slow.waits_for().is_none());
     slow.tell(Some(101));
     assert!(!fast.is_ahead());
 }

@@ -20,6 +20,7 @@ use base::plan::WatermarkStrategy;
 use base::time::epoch_ms;
 use base::{ChangelogBatch, Error, Event, Result};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -54,6 +55,28 @@ pub(crate) struct Watched {
     pub due: Instant,
 }
 
+/// The way to the end of what a table held when the job started.
+#[derive(Debug, Default)]
+pub(crate) struct CatchingUp {
+    /// That many records have been read then; unknown before the reader knows how much waits.
+    records: Option<u64>,
+}
+
+impl CatchingUp {
+    /// How often a reader without rows is looked at.
+    const INTERVAL: Duration = Duration::from_millis(50);
+
+    /// Whether the end has been reached: everything has been read at some moment, or as much as waited at the start.
+    fn is_done(&mut self, reader: &dyn SourceReader, has_nothing: bool) -> bool {
+        let statistics = reader.statistics();
+        match statistics.lag {
+            Some(0) => true,
+            Some(lag) => statistics.records >= *self.records.get_or_insert(statistics.records + lag),
+            None => has_nothing && reader.holds_nothing_back(),
+        }
+    }
+}
+
 /// The parts of such a task.
 pub(crate) struct SourceTask {
     pub id: TaskId,
@@ -67,6 +90,8 @@ pub(crate) struct SourceTask {
     /// The sources that this one waits for.
     pub member: Option<Member>,
     pub watched: Option<Watched>,
+    /// Until it has given what its table held when the job started; only if somebody waits for that.
+    pub catching_up: Option<CatchingUp>,
     pub chain: Chain,
     pub control: mpsc::Receiver<Control>,
     pub shared: Arc<Shared>,
@@ -130,6 +155,7 @@ impl SourceTask {
         loop {
             let (happened, now) = self.wait(&upkeep).await?;
             let is_event = !matches!(happened, Happened::Nothing);
+            let has_nothing = matches!(happened, Happened::Nothing | Happened::Settled);
             match happened {
                 Happened::Nothing => {}
                 Happened::Settled => {
@@ -144,6 +170,7 @@ impl SourceTask {
                     }
                 }
             }
+            self.catch_up(has_nothing).await?;
             let now = if is_event { Instant::now() } else { now };
             if is_event {
                 upkeep.on_event(now);
@@ -165,7 +192,8 @@ impl SourceTask {
         }
         let begin = Instant::now();
         let idle = self.watermarks.until_idle().map(|time| begin + time);
-        let deadline = [upkeep.deadline(), idle, self.report_due()].into_iter().flatten().min();
+        let look = self.catching_up.as_ref().map(|_| begin + CatchingUp::INTERVAL);
+        let deadline = [upkeep.deadline(), idle, self.report_due(), look].into_iter().flatten().min();
         let request = ReadRequest { rows_max: self.shared.rows_max, watermarks: self.watermarks.known() };
         let happened = tokio::select! {
             biased;
@@ -180,6 +208,16 @@ impl SourceTask {
         let change = self.watermarks.waited(now - begin);
         self.apply(change).await?;
         Ok((happened, now))
+    }
+
+    /// Says once that what the table held at the start has been read.
+    async fn catch_up(&mut self, has_nothing: bool) -> Result<()> {
+        let reader = self.reader.as_ref();
+        if !self.catching_up.as_mut().is_some_and(|catching_up| catching_up.is_done(reader, has_nothing)) {
+            return Ok(());
+        }
+        self.catching_up = None;
+        self.chain.process(0, Event::CaughtUp).await
     }
 
     /// Reads nothing while the sources that it waits for are behind. Nobody is silent meanwhile.
@@ -210,7 +248,8 @@ impl SourceTask {
     fn report(&mut self, now: Instant) {
         let Some(watched) = self.watched.as_mut().filter(|watched| watched.due <= now) else { return };
         watched.due = now + watched.watch.interval();
-        let progress = self.watermarks.progress();
+        let waits_for = self.member.as_ref().and_then(Member::waits_for);
+        let progress = ReaderProgress { waits_for, ..self.watermarks.progress() };
         let warnings = watched.watch.report(watched.source, watched.reader, progress, self.shared.clock.now_ms());
         warnings.into_iter().for_each(|warning| self.shared.warn(warning));
     }
@@ -302,9 +341,12 @@ impl SourceTask {
     async fn end(&mut self) -> Result<TaskSnapshot> {
         self.tell(None);
         if let Some(watched) = &self.watched {
-            let over = ReaderProgress { splits: Vec::new(), holds_nothing: true };
+            let over = ReaderProgress { holds_nothing: true, ..ReaderProgress::default() };
             // What is said now is about the end, and of no use.
             let _ = watched.watch.report(watched.source, watched.reader, over, self.shared.clock.now_ms());
+        }
+        if self.catching_up.take().is_some() {
+            self.chain.process(0, Event::CaughtUp).await?;
         }
         self.chain.process(0, Event::Watermark(WATERMARK_MAX)).await?;
         self.chain.process(0, Event::End).await?;
@@ -326,7 +368,7 @@ impl SourceTask {
         self.chain.head().counters.set_source(statistics);
     }
 
-    fn publish_all(&self) {
+    fn publish_all(&mut self) {
         self.publish();
         self.chain.refresh_counters();
     }

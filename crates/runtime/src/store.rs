@@ -1,18 +1,23 @@
 //! Durable checkpoints of a job: written as one manifest and its segments, read back whole or not at all.
+//!
+//! A part of an operator is a list of sections: all there was at some checkpoint, then what changed, checkpoint by checkpoint.
+//! [`crate::merging`] keeps the lists short.
 
 use crate::checkpoint::JobCheckpoint;
 use crate::codes::{OLDER_CHECKPOINT, STATE_OF_ANOTHER_SCRIPT};
-use crate::manifest::{Manifest, NodeEntry, SectionEntry, SourceEntry, sink_snapshot};
+use crate::manifest::{Manifest, SectionEntry};
+use crate::merging::{self, MergeRules, Merging};
+use crate::writing::{Known, Writing};
 use base::clock::{Clock, SystemClock};
 use base::key::{HASH_VERSION, KEY_GROUPS};
 use base::{Error, Result, fault};
-use state::{CheckpointFolder, SegmentWriter, encode_snapshot};
-use std::collections::{BTreeMap, BTreeSet};
+use state::{CheckpointFolder, SectionReader};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A smaller section is written again rather than referred to.
-const REUSE_BYTES_MIN: u64 = 4096;
+/// How many sections are read at once.
+const READERS_MAX: usize = 4;
 
 /// Whose checkpoints these are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +38,29 @@ pub struct CheckpointStore {
     retained: usize,
     /// The last one written or read: unchanged state need not be written again.
     last: Mutex<Option<Manifest>>,
+    merge_rules: MergeRules,
+    merging: Mutex<Option<Merging>>,
+    /// While somebody holds the checkpoints, none is removed.
+    holds: AtomicUsize,
+}
+
+/// Holds the checkpoints of a job while it lives: none is removed, and a job that comes to its end keeps its state.
+#[derive(Debug)]
+pub struct Hold(Arc<CheckpointStore>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.holds.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What writing a checkpoint took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Saved {
+    /// Bytes written.
+    pub bytes: u64,
+    /// Bytes of all files that are kept.
+    pub state_bytes: u64,
 }
 
 /// A checkpoint that was read.
@@ -51,7 +79,35 @@ impl CheckpointStore {
     /// A folder that cannot be used, or that another process has.
     pub fn open(path: &Path, label: JobLabel, retained: usize) -> Result<CheckpointStore> {
         let folder = CheckpointFolder::open(path)?;
-        Ok(CheckpointStore { folder, label, retained: retained.max(1), last: Mutex::new(None) })
+        Ok(CheckpointStore {
+            folder,
+            label,
+            retained: retained.max(1),
+            last: Mutex::new(None),
+            merge_rules: MergeRules::default(),
+            merging: Mutex::new(None),
+            holds: AtomicUsize::new(0),
+        })
+    }
+
+    /// Holds the checkpoints.
+    pub fn hold(self: &Arc<Self>) -> Hold {
+        self.holds.fetch_add(1, Ordering::SeqCst);
+        Hold(self.clone())
+    }
+
+    fn is_held(&self) -> bool {
+        self.holds.load(Ordering::SeqCst) > 0
+    }
+
+    /// Merges sections as soon as there are more changes of a part than this, whatever their size.
+    pub fn merging_after(mut self, sections: usize) -> CheckpointStore {
+        self.merge_rules = MergeRules { sections_max: sections, age_max: 8 * sections as u64, bytes_min: 0 };
+        self
+    }
+
+    fn merging(&self) -> MutexGuard<'_, Option<Merging>> {
+        self.merging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Manifest>> {
@@ -85,29 +141,84 @@ impl CheckpointStore {
 
     fn read(&self, epoch: u64) -> Result<StoredCheckpoint> {
         fault::RESTORE_READ.check()?;
+        let (manifest, stored) = self.look_up(epoch)?;
+        *self.last() = Some(manifest);
+        Ok(stored)
+    }
+
+    /// Checkpoint `epoch`, while the job goes on. The caller holds the checkpoints.
+    ///
+    /// # Errors
+    /// One that is not there or cannot be read.
+    pub fn stored(&self, epoch: u64) -> Result<StoredCheckpoint> {
+        self.look_up(epoch).map(|(_, stored)| stored)
+    }
+
+    /// The newest checkpoint, while the job goes on or after its end. The caller holds the checkpoints.
+    ///
+    /// # Errors
+    /// One that cannot be read.
+    pub fn last_stored(&self) -> Result<Option<StoredCheckpoint>> {
+        self.folder.epochs()?.first().map(|epoch| self.stored(*epoch)).transpose()
+    }
+
+    /// The newest checkpoint in a folder that may belong to a running job; `None` if there is none.
+    ///
+    /// # Errors
+    /// One that cannot be read, or that was replaced by a newer one again and again.
+    pub fn peek(path: &Path) -> Result<Option<StoredCheckpoint>> {
+        const ATTEMPTS: usize = 5;
+        let folder = CheckpointFolder::peek(path);
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            let Some(&epoch) = folder.epochs()?.first() else { return Ok(None) };
+            let read = || {
+                let manifest = Manifest::parse(&folder.manifest(epoch)?, &folder.manifest_path(epoch).display())?;
+                let mut checkpoint = manifest.checkpoint(&folder.reader())?;
+                // Its files may be gone as soon as a newer one is there.
+                checkpoint.load_all()?;
+                Ok(StoredCheckpoint { checkpoint, written_ms: manifest.written_ms })
+            };
+            match read() {
+                Ok(stored) => return Ok(Some(stored)),
+                Err(error) => last = Some(error),
+            }
+        }
+        last.map_or(Ok(None), Err)
+    }
+
+    fn look_up(&self, epoch: u64) -> Result<(Manifest, StoredCheckpoint)> {
         let manifest = self.manifest(epoch)?;
         if manifest.script != self.label.script || manifest.job != self.label.job {
             let owner = if manifest.script.is_empty() { &manifest.job } else { &manifest.script };
             let path = self.folder.path().display();
             return Err(Error::new(&STATE_OF_ANOTHER_SCRIPT, &[("path", &path), ("owner", owner)]));
         }
-        let checkpoint = manifest.checkpoint(|section| self.folder.section(section))?;
+        check_all(&self.folder.reader(), &manifest.sections().collect::<Vec<_>>())?;
+        let checkpoint = manifest.checkpoint(&self.folder.reader())?;
         let written_ms = manifest.written_ms;
-        *self.last() = Some(manifest);
-        Ok(StoredCheckpoint { checkpoint, written_ms })
+        Ok((manifest, StoredCheckpoint { checkpoint, written_ms }))
     }
 
     fn manifest(&self, epoch: u64) -> Result<Manifest> {
         Manifest::parse(&self.folder.manifest(epoch)?, &self.folder.manifest_path(epoch).display())
     }
 
-    /// Makes a checkpoint durable; gives the bytes written.
+    /// Makes a checkpoint durable.
     ///
     /// # Errors
     /// What the file system refuses; the checkpoint does not exist then.
-    pub fn save(&self, checkpoint: &JobCheckpoint) -> Result<u64> {
+    pub fn save(&self, checkpoint: &JobCheckpoint) -> Result<Saved> {
         fault::CHECKPOINT_WRITE.check()?;
-        let mut writing = Writing { segment: self.folder.segment(checkpoint.epoch.0), known: self.reusable() };
+        let mut last = self.last().clone();
+        let done = self.merging().take_if(|merging| merging.is_done());
+        if let (Some(done), Some(last)) = (done, &mut last) {
+            merging::adopt(done.finish(), last)?;
+        }
+        let known = Known::new(last.as_ref(), &self.folder);
+        // A job that has ended needs no state any more.
+        let keeps_state = !checkpoint.is_finished || self.is_held();
+        let (nodes, written) = Writing::new(&self.folder, checkpoint, keeps_state, last.as_ref(), known).nodes()?;
         let manifest = Manifest {
             engine: env!("CARGO_PKG_VERSION").into(),
             job: self.label.job.clone(),
@@ -118,39 +229,30 @@ impl CheckpointStore {
             finished: checkpoint.is_finished,
             key_groups: KEY_GROUPS,
             hash_version: HASH_VERSION,
-            nodes: writing.nodes(checkpoint)?,
+            nodes,
         };
-        let bytes = writing.segment.finish()?;
-        let body = serde_json::to_string_pretty(&manifest).map_err(Error::internal)?;
-        let bytes = bytes + self.folder.publish(checkpoint.epoch.0, &body)?;
+        let body = serde_json::to_string(&manifest).map_err(Error::internal)?;
+        let bytes = written + self.folder.publish(checkpoint.epoch.0, &body)?;
         // What cannot be removed now is removed next time.
         if let Err(error) = self.remove_old(&manifest) {
             tracing::warn!("old checkpoints stay: {error}");
         }
+        let mut merging = self.merging();
+        if merging.is_none() && !manifest.finished {
+            *merging = merging::start(self.merge_rules, &self.folder, &manifest);
+        }
+        drop(merging);
         *self.last() = Some(manifest);
-        Ok(bytes)
-    }
-
-    /// The sections of the last checkpoint by size and checksum. Of a segment that is mostly of no use any more,
-    /// nothing is taken over: it would never go.
-    fn reusable(&self) -> BTreeMap<(u64, String), SectionEntry> {
-        let last = self.last();
-        let Some(manifest) = last.as_ref() else { return BTreeMap::new() };
-        let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-        manifest.sections().for_each(|section| *used.entry(&section.file).or_default() += section.bytes);
-        let is_useful = |file: &str| {
-            self.folder.segment_bytes(file).is_some_and(|bytes| used.get(file).copied().unwrap_or(0) * 2 >= bytes)
-        };
-        let useful: BTreeSet<&str> = used.keys().copied().filter(|file| is_useful(file)).collect();
-        let taken = manifest
-            .sections()
-            .filter(|section| section.bytes >= REUSE_BYTES_MIN && useful.contains(section.file.as_str()));
-        taken.map(|section| ((section.bytes, section.xxh3.clone()), section.clone())).collect()
+        Ok(Saved { bytes, state_bytes: self.folder.bytes() })
     }
 
     fn remove_old(&self, newest: &Manifest) -> Result<()> {
         fault::CHECKPOINT_REMOVE.check()?;
+        if self.is_held() {
+            return Ok(());
+        }
         let mut keep = newest.files();
+        keep.extend(self.merging().as_ref().map(|merging| merging.file.clone()));
         for (index, epoch) in self.folder.epochs()?.into_iter().enumerate() {
             if index >= self.retained {
                 self.folder.remove(epoch)?;
@@ -177,52 +279,39 @@ impl CheckpointStore {
     /// What the file system refuses.
     pub fn clear(&self) -> Result<()> {
         *self.last() = None;
+        if let Some(merging) = self.merging().take() {
+            merging.cancel();
+        }
         self.folder.clear()
     }
 }
 
-/// A checkpoint on its way to the disk.
-struct Writing {
-    segment: SegmentWriter,
-    known: BTreeMap<(u64, String), SectionEntry>,
+impl Drop for CheckpointStore {
+    /// Whoever takes the folder next finds nobody writing there.
+    fn drop(&mut self) {
+        if let Some(merging) = self.merging().take() {
+            merging.cancel();
+        }
+    }
 }
 
-impl Writing {
-    fn nodes(&mut self, checkpoint: &JobCheckpoint) -> Result<BTreeMap<String, NodeEntry>> {
-        let mut nodes = BTreeMap::new();
-        for (key, digest) in &checkpoint.digests {
-            let mut entry = NodeEntry {
-                name: checkpoint.names.get(key).cloned().unwrap_or_default(),
-                digest: digest.clone(),
-                watermarks_ms: checkpoint.watermarks.get(key).cloned().unwrap_or_default(),
-                counts: checkpoint.counts.get(key).copied().unwrap_or_default(),
-                operator: Vec::new(),
-                source: checkpoint.sources.get(key).map(SourceEntry::of),
-                sink: None,
-            };
-            // A job that has ended needs no state any more.
-            if let Some(instances) = checkpoint.operators.get(key).filter(|_| !checkpoint.is_finished) {
-                for snapshot in instances {
-                    let is_empty = snapshot.tables.is_empty() && snapshot.values.is_empty();
-                    entry.operator.push(if is_empty { None } else { Some(self.put(encode_snapshot(snapshot)?)?) });
-                }
-            }
-            if let Some(sink) = checkpoint.sinks.get(key) {
-                entry.sink = Some(self.put(encode_snapshot(&sink_snapshot(sink)?)?)?);
-            }
-            nodes.insert(key.clone(), entry);
+/// Reads all sections, several at once, and looks whether they are whole.
+fn check_all(reader: &SectionReader, sections: &[&SectionEntry]) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let check = || -> Result<()> {
+        while let Some(entry) = sections.get(next.fetch_add(1, Ordering::Relaxed)) {
+            reader.check(&entry.section()?)?;
         }
-        Ok(nodes)
-    }
-
-    fn put(&mut self, bytes: Vec<u8>) -> Result<SectionEntry> {
-        let entry = SectionEntry::of(self.segment.section(&bytes));
-        if let Some(known) = self.known.get(&(entry.bytes, entry.xxh3.clone())) {
-            return Ok(known.clone());
-        }
-        self.segment.write(&bytes)?;
-        Ok(entry)
-    }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..READERS_MAX.min(sections.len())).map(|_| scope.spawn(check)).collect();
+        let own = check();
+        let others = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(Error::internal("a reader panicked"))));
+        others.fold(own, Result::and)
+    })
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub(crate) struct ReaderProgress {
     pub splits: Vec<SplitProgress>,
     /// It has no split that counts, or has ended.
     pub holds_nothing: bool,
+    /// It reads nothing until this table has caught up: they are in one alignment group.
+    pub waits_for: Option<Arc<str>>,
 }
 
 /// An operator whose results wait for the watermark.
@@ -104,6 +106,8 @@ struct Cause {
     watermark_ms: Option<i64>,
     /// How far other input is, if it is further.
     ahead_ms: Option<i64>,
+    /// The table that it waits for itself.
+    waits_for: Option<Arc<str>>,
 }
 
 impl WaitingWatch {
@@ -146,6 +150,7 @@ impl WaitingWatch {
                     reason: cause.reason,
                     watermark_ms: cause.watermark_ms,
                     ahead_ms: cause.ahead_ms,
+                    waits_for: cause.waits_for.as_deref().map(str::to_string),
                     since_ms,
                 };
                 let before = state.named.len();
@@ -205,22 +210,32 @@ impl WaitingWatch {
             };
             if starts {
                 let splits = vec![SplitId::from("-")];
-                holding.push(Cause { source, reason: silent, splits, watermark_ms, ahead_ms });
+                holding.push(Cause { source, reason: silent, splits, watermark_ms, ahead_ms, waits_for: None });
                 continue;
             }
             let (mut quiet, mut stuck) = (Vec::new(), Vec::new());
-            for split in active().filter(|split| split.watermark_ms == watermark_ms) {
+            let mut aligned: BTreeMap<&Arc<str>, Vec<SplitId>> = BTreeMap::new();
+            let active = holders().flat_map(|reader| reader.splits.iter().map(move |split| (reader, split)));
+            let lowest = active.filter(|(_, split)| !split.is_idle && split.watermark_ms == watermark_ms);
+            for (reader, split) in lowest {
                 match standing.marks.get(&(source, split.split.clone())) {
                     Some(mark) if mark.watermark_ms != split.watermark_ms => goes_on.push(watermark_ms),
-                    Some(mark) if mark.batches == split.batches => quiet.push(split.split.clone()),
+                    Some(mark) if mark.batches == split.batches => match &reader.waits_for {
+                        Some(table) => aligned.entry(table).or_default().push(split.split.clone()),
+                        None => quiet.push(split.split.clone()),
+                    },
                     Some(_) => stuck.push(split.split.clone()),
                     None => goes_on.push(watermark_ms),
                 }
             }
             for (reason, splits) in [(silent, quiet), (WaitReason::TimeStands, stuck)] {
                 if !splits.is_empty() {
-                    holding.push(Cause { source, reason, splits, watermark_ms, ahead_ms });
+                    holding.push(Cause { source, reason, splits, watermark_ms, ahead_ms, waits_for: None });
                 }
+            }
+            for (table, splits) in aligned {
+                let (reason, waits_for) = (WaitReason::Alignment, Some(table.clone()));
+                holding.push(Cause { source, reason, splits, watermark_ms, ahead_ms, waits_for });
             }
         }
         let lowest = holding.iter().map(|cause| cause.watermark_ms).chain(goes_on.iter().copied()).min();
@@ -237,6 +252,7 @@ impl WaitingWatch {
                 splits: splits(source).map(|one| one.split.clone()).collect(),
                 watermark_ms,
                 ahead_ms: None,
+                waits_for: None,
             });
             return causes.filter(|cause| !cause.splits.is_empty()).collect();
         }

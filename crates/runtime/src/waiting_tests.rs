@@ -30,7 +30,7 @@ impl Fixture {
         splits: &[SplitProgress],
         now_ms: i64,
     ) -> Vec<(&'static str, String)> {
-        let progress = ReaderProgress { splits: splits.to_vec(), holds_nothing: false };
+        let progress = ReaderProgress { splits: splits.to_vec(), ..ReaderProgress::default() };
         let warnings = self.watch.report(source, reader, progress, now_ms);
         warnings.iter().map(|one| (one.code(), one.argument("split").unwrap_or_default().to_string())).collect()
     }
@@ -111,7 +111,7 @@ fn without_any_rows_the_table_is_named() {
     watch.report(0, 0, &splits, 0);
     assert_eq!(watch.steady(&splits, 0, 60_000), named("HW-R011", "p0, p1"));
     let idle = splits.map(|split| SplitProgress { is_idle: true, ..split });
-    let progress = ReaderProgress { splits: idle.to_vec(), holds_nothing: true };
+    let progress = ReaderProgress { splits: idle.to_vec(), holds_nothing: true, ..ReaderProgress::default() };
     assert!(watch.watch.report(0, 0, progress, 61_000).is_empty(), "it was said");
     assert_eq!(watch.waiting(), [(WaitReason::NoRows, vec!["p0".to_string(), "p1".to_string()])]);
 }
@@ -140,4 +140,19 @@ fn an_operator_that_has_not_heard_yet_is_not_explained() {
     let watch = Fixture::new(&[("orders", 1)]);
     watch.report(0, 0, &[split("p0", Some(5), 1)], 0);
     assert!(watch.steady(&[split("p0", Some(50), 2)], 0, 60_000).is_empty());
+}
+
+#[test]
+fn a_reader_that_waits_for_its_group_is_not_silent() {
+    let watch = Fixture::new(&[("orders", 1)]);
+    let progress = || ReaderProgress {
+        splits: vec![split("p0", Some(5), 3)],
+        waits_for: Some("payments".into()),
+        ..ReaderProgress::default()
+    };
+    assert!(watch.watch.report(0, 0, progress(), 0).is_empty());
+    let told: Vec<_> = (1..=31).flat_map(|second| watch.watch.report(0, 0, progress(), second * 1000)).collect();
+    let [warning] = told.as_slice() else { panic!("told once: {told:?}") };
+    assert_eq!((warning.code(), warning.argument("other")), ("HW-R014", Some("payments")));
+    assert_eq!(watch.waiting(), [(WaitReason::Alignment, vec!["p0".to_string()])]);
 }

@@ -125,7 +125,7 @@ impl SplitWatermarks {
             batches: split.batches,
             is_idle: split.idle,
         };
-        ReaderProgress { splits: self.splits.iter().map(progress).collect(), holds_nothing: self.idle }
+        ReaderProgress { splits: self.splits.iter().map(progress).collect(), holds_nothing: self.idle, waits_for: None }
     }
 
     /// A split is being read: it holds the watermark back from now on. Returns whether the source was idle.

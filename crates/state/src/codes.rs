@@ -70,6 +70,23 @@ pub const CHECKPOINTS_IN_USE: ErrorCode = ErrorCode {
     },
 };
 
+/// A file of the cache that is not what was written.
+pub const CACHE_DAMAGED: ErrorCode = ErrorCode {
+    code: "HW-X104",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "the cached state in {path} is damaged",
+        why: "the file was changed, or the disk gives other bytes than were written",
+        fix: "keep others away from the state folder and check the disk; the job goes on from its last checkpoint",
+    },
+    zh: Text {
+        what: "{path} 中缓存的状态已损坏",
+        why: "文件被改动，或磁盘返回的内容与写入的不同",
+        fix: "请勿改动状态目录，并检查磁盘；作业会从最近的检查点继续",
+    },
+};
+
 /// Every code of this crate.
 pub const CODES: &[&ErrorCode] =
-    &[&STATE_COLUMNS_DIFFER, &CHECKPOINT_DAMAGED, &CHECKPOINT_VERSION, &CHECKPOINTS_IN_USE];
+    &[&STATE_COLUMNS_DIFFER, &CHECKPOINT_DAMAGED, &CHECKPOINT_VERSION, &CHECKPOINTS_IN_USE, &CACHE_DAMAGED];

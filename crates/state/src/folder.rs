@@ -1,6 +1,6 @@
 //! Checkpoints of one job in a folder of the local disk.
 //!
-//! `segment-<epoch>` holds sections: immutable, fsynced before anything points to it. `checkpoint-<epoch>.json` is the
+//! `segment-<epoch>...` holds sections: immutable, fsynced before anything points to it. `checkpoint-<epoch>.json` is the
 //! manifest that makes a checkpoint; it appears by one rename. Its first line has the length and the checksum of the
 //! rest. Everything else in the folder is a left-over of a crash and is removed.
 //!
@@ -12,18 +12,22 @@ use crate::lock::FileLock;
 use base::{Error, Result, fault};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// The first word of a manifest, with the version of the layout.
-const MANIFEST_VERSION: &str = "highwater-checkpoint-1";
+const MANIFEST_VERSION: &str = "highwater-checkpoint-2";
 /// What a manifest is called while it is written.
 const UNFINISHED: &str = ".tmp";
 const MANIFEST_PREFIX: &str = "checkpoint-";
 const MANIFEST_SUFFIX: &str = ".json";
 const SEGMENT_PREFIX: &str = "segment-";
 const LOCK: &str = "lock";
+/// So much is read and written at once.
+const PIECE: usize = 1 << 18;
+/// No more is set aside for what a manifest says, before it is read.
+const BYTES_MAX: usize = 1 << 30;
 
 /// Where some bytes are, and how to know that they are whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +49,42 @@ pub struct CheckpointFolder {
     lock: Option<FileLock>,
 }
 
+/// Reads the sections of a folder.
+#[derive(Debug, Clone)]
+pub struct SectionReader {
+    path: PathBuf,
+}
+
 /// A segment that is being written.
 #[derive(Debug)]
 pub struct SegmentWriter {
     path: PathBuf,
     name: String,
     /// Made with the first section: a checkpoint without state needs no segment.
-    file: Option<File>,
+    file: Option<BufWriter<File>>,
     offset: u64,
+    /// What stands before making, writing and syncing it.
+    points: [fault::Point; 3],
+}
+
+/// A section on its way to a file.
+struct SectionBytes<'a> {
+    file: &'a mut BufWriter<File>,
+    hash: Box<Xxh3>,
+    bytes: u64,
+}
+
+impl Write for SectionBytes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl CheckpointFolder {
@@ -68,6 +100,11 @@ impl CheckpointFolder {
         // Folders that were just made must be found again after a power failure.
         path.ancestors().skip(1).take(3).for_each(|parent| drop(sync_folder(parent)));
         Ok(CheckpointFolder { path: path.to_path_buf(), lock: Some(lock) })
+    }
+
+    /// A folder that is only looked at: it may belong to another process, and is not made.
+    pub fn peek(path: &Path) -> CheckpointFolder {
+        CheckpointFolder { path: path.to_path_buf(), lock: None }
     }
 
     /// Where it is.
@@ -93,10 +130,24 @@ impl CheckpointFolder {
         self.path.join(format!("{MANIFEST_PREFIX}{epoch:010}{MANIFEST_SUFFIX}"))
     }
 
-    /// A new segment for checkpoint `epoch`.
-    pub fn segment(&self, epoch: u64) -> SegmentWriter {
-        let name = format!("{SEGMENT_PREFIX}{epoch:010}");
-        SegmentWriter { path: self.path.join(&name), name, file: None, offset: 0 }
+    /// A new segment for checkpoint `epoch`; several are written at once.
+    pub fn segment(&self, epoch: u64, writer: usize) -> SegmentWriter {
+        let suffix = if writer == 0 { String::new() } else { format!("-{writer}") };
+        let name = format!("{SEGMENT_PREFIX}{epoch:010}{suffix}");
+        let points = [fault::SEGMENT_CREATE, fault::SEGMENT_WRITE, fault::SEGMENT_SYNC];
+        SegmentWriter { path: self.path.join(&name), name, file: None, offset: 0, points }
+    }
+
+    /// A new segment for what is made of the sections of checkpoint `epoch`.
+    pub fn merged_segment(&self, epoch: u64) -> SegmentWriter {
+        let name = format!("{SEGMENT_PREFIX}{epoch:010}-merged");
+        let points = [fault::MERGE_CREATE, fault::MERGE_WRITE, fault::MERGE_SYNC];
+        SegmentWriter { path: self.path.join(&name), name, file: None, offset: 0, points }
+    }
+
+    /// Who reads its sections, with or without the folder taken.
+    pub fn reader(&self) -> SectionReader {
+        SectionReader { path: self.path.clone() }
     }
 
     /// Makes a checkpoint of `body`, whose sections are all finished. Gives the bytes of the manifest.
@@ -147,32 +198,21 @@ impl CheckpointFolder {
         Ok(body.to_string())
     }
 
-    /// The bytes of a section.
-    ///
-    /// # Errors
-    /// A segment that is gone or damaged.
-    pub fn section(&self, section: &Section) -> Result<Vec<u8>> {
-        let path = self.path.join(&section.file);
-        let read = || -> std::io::Result<Vec<u8>> {
-            let mut file = File::open(&path)?;
-            file.seek(SeekFrom::Start(section.offset))?;
-            let mut bytes = Vec::new();
-            file.take(section.bytes).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let bytes = read().map_err(|cause| Error::io("read", path.display(), &cause))?;
-        if bytes.len() as u64 != section.bytes {
-            return Err(damaged(&path, &format!("it ends {} bytes too early", section.bytes - bytes.len() as u64)));
-        }
-        if xxh3_128(&bytes) != section.checksum {
-            return Err(damaged(&path, &format!("the checksum of the bytes from {} is wrong", section.offset)));
-        }
-        Ok(bytes)
-    }
-
     /// The size of a segment; `None` if it is not there.
     pub fn segment_bytes(&self, name: &str) -> Option<u64> {
         std::fs::metadata(self.path.join(name)).ok().map(|metadata| metadata.len())
+    }
+
+    /// The checkpoint with which a segment was written.
+    pub fn segment_epoch(name: &str) -> Option<u64> {
+        let rest = name.strip_prefix(SEGMENT_PREFIX)?;
+        rest.split('-').next()?.parse().ok()
+    }
+
+    /// The bytes of all its files.
+    pub fn bytes(&self) -> u64 {
+        let names = names(&self.path).unwrap_or_default();
+        names.iter().filter_map(|name| self.segment_bytes(name)).sum()
     }
 
     /// Removes a checkpoint. Its segments stay until [`CheckpointFolder::sweep`].
@@ -216,17 +256,92 @@ impl CheckpointFolder {
 impl Drop for CheckpointFolder {
     /// An empty folder goes.
     fn drop(&mut self) {
+        // One that was only looked at is somebody else's.
+        let Some(lock) = self.lock.take() else { return };
         if self.epochs().is_ok_and(|epochs| epochs.is_empty()) {
             let _ = self.sweep(&BTreeSet::new());
-            if let Some(lock) = self.lock.take() {
-                lock.remove();
-            }
+            lock.remove();
             let _ = std::fs::remove_dir(&self.path);
         }
     }
 }
 
+impl SectionReader {
+    /// The bytes of a section.
+    ///
+    /// # Errors
+    /// A segment that is gone or damaged.
+    pub fn read(&self, section: &Section) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(usize::try_from(section.bytes).unwrap_or_default().min(BYTES_MAX));
+        self.pieces(section, |piece| bytes.extend_from_slice(piece))?;
+        Ok(bytes)
+    }
+
+    /// Whether a section is whole.
+    ///
+    /// # Errors
+    /// A segment that is gone or damaged.
+    pub fn check(&self, section: &Section) -> Result<()> {
+        self.pieces(section, |_| {})
+    }
+
+    fn pieces(&self, section: &Section, mut take: impl FnMut(&[u8])) -> Result<()> {
+        let path = self.path.join(&section.file);
+        let mut hash = Box::new(Xxh3::new());
+        let mut read = || -> io::Result<u64> {
+            let mut file = File::open(&path)?;
+            file.seek(SeekFrom::Start(section.offset))?;
+            let mut buffer = vec![0; PIECE];
+            let mut left = section.bytes;
+            while left > 0 {
+                let wanted = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+                match file.read(&mut buffer[..wanted]) {
+                    Ok(0) => break,
+                    Ok(count) => {
+                        hash.update(&buffer[..count]);
+                        take(&buffer[..count]);
+                        left -= count as u64;
+                    }
+                    Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                    Err(cause) => return Err(cause),
+                }
+            }
+            Ok(left)
+        };
+        let missing = read().map_err(|cause| Error::io("read", path.display(), &cause))?;
+        if missing > 0 {
+            return Err(damaged(&path, &format!("it ends {missing} bytes too early")));
+        }
+        if hash.digest128() != section.checksum {
+            return Err(damaged(&path, &format!("the checksum of the bytes from {} is wrong", section.offset)));
+        }
+        Ok(())
+    }
+}
+
 impl SegmentWriter {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds a section piece by piece.
+    ///
+    /// # Errors
+    /// What the file system refuses, or `write` fails with.
+    pub fn write_with(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Section> {
+        let [_, point, _] = self.points;
+        let offset = self.offset;
+        let error = |cause: io::Error| Error::io("write", self.path.display(), &cause);
+        let file = open(&mut self.file, &self.path, self.points).map_err(error)?;
+        point.pass().map_err(error)?;
+        let mut out = SectionBytes { file, hash: Box::new(Xxh3::new()), bytes: 0 };
+        write(&mut out)?;
+        let (bytes, checksum) = (out.bytes, out.hash.digest128());
+        self.offset += bytes;
+        Ok(Section { file: self.name.clone(), offset, bytes, checksum })
+    }
+
     /// The section that `bytes` would be, before they are written.
     pub fn section(&self, bytes: &[u8]) -> Section {
         let (file, offset) = (self.name.clone(), self.offset);
@@ -237,21 +352,9 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// What the file system refuses.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => Ok(file),
-            none => {
-                let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&self.path);
-                fault::SEGMENT_CREATE.pass().and_then(|()| open()).map(|file| none.insert(file))
-            }
-        };
-        let written = file.and_then(|file| {
-            fault::SEGMENT_WRITE.pass()?;
-            file.write_all(bytes)
-        });
-        written.map_err(|cause| Error::io("write", self.path.display(), &cause))?;
-        self.offset += bytes.len() as u64;
-        Ok(())
+    pub fn write(&mut self, bytes: &[u8]) -> Result<Section> {
+        let path = self.path.clone();
+        self.write_with(|out| out.write_all(bytes).map_err(|cause| Error::io("write", path.display(), &cause)))
     }
 
     /// Makes everything durable; gives the bytes written.
@@ -261,12 +364,30 @@ impl SegmentWriter {
     pub fn finish(self) -> Result<u64> {
         match self.file {
             Some(file) => {
-                let synced = fault::SEGMENT_SYNC.pass().and_then(|()| file.sync_all());
+                let [.., point] = self.points;
+                let written = file.into_inner().map_err(io::IntoInnerError::into_error);
+                let synced = written.and_then(|file| point.pass().and_then(|()| file.sync_all()));
                 synced.map_err(|cause| Error::io("write", self.path.display(), &cause))?;
             }
             None => return Ok(0),
         }
         Ok(self.offset)
+    }
+}
+
+/// The file of a segment; made with its first section.
+fn open<'a>(
+    file: &'a mut Option<BufWriter<File>>,
+    path: &Path,
+    [point, ..]: [fault::Point; 3],
+) -> io::Result<&'a mut BufWriter<File>> {
+    match file {
+        Some(file) => Ok(file),
+        none => {
+            point.pass()?;
+            let made = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+            Ok(none.insert(BufWriter::with_capacity(PIECE, made)))
+        }
     }
 }
 

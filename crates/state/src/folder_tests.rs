@@ -3,11 +3,10 @@
 use super::*;
 
 fn write(folder: &CheckpointFolder, epoch: u64, parts: &[&[u8]]) -> Vec<Section> {
-    let mut segment = folder.segment(epoch);
+    let mut segment = folder.segment(epoch, 0);
     let mut sections = Vec::new();
     for part in parts {
-        sections.push(segment.section(part));
-        segment.write(part).expect("written");
+        sections.push(segment.write(part).expect("written"));
     }
     assert_eq!(segment.finish().expect("durable"), parts.iter().map(|part| part.len() as u64).sum::<u64>());
     folder.publish(epoch, &format!("body {epoch}")).expect("published");
@@ -31,7 +30,7 @@ fn what_was_written_reads_back() {
     let folder = CheckpointFolder::open(&path).expect("open again");
     assert_eq!(folder.epochs().expect("epochs"), [12, 3]);
     assert_eq!(folder.manifest(3).expect("a body"), "body 3");
-    let read: Vec<_> = sections.iter().map(|section| folder.section(section).expect("bytes")).collect();
+    let read: Vec<_> = sections.iter().map(|section| folder.reader().read(section).expect("bytes")).collect();
     assert_eq!(read, [&b"first"[..], b"", b"second"]);
 }
 
@@ -65,12 +64,12 @@ fn every_damaged_byte_is_noticed() {
     let segment = place.path().join(&sections[0].file);
     for length in 0..b"some state".len() {
         std::fs::write(&segment, &b"some state"[..length]).expect("torn");
-        assert_eq!(folder.section(&sections[0]).expect_err("torn").code(), "HW-X101");
+        assert_eq!(folder.reader().read(&sections[0]).expect_err("torn").code(), "HW-X101");
     }
     std::fs::write(&segment, b"some stale").expect("changed");
-    assert_eq!(folder.section(&sections[0]).expect_err("changed").code(), "HW-X101");
+    assert_eq!(folder.reader().read(&sections[0]).expect_err("changed").code(), "HW-X101");
     std::fs::remove_file(&segment).expect("gone");
-    assert_eq!(folder.section(&sections[0]).expect_err("gone").code(), "HW-I010");
+    assert_eq!(folder.reader().read(&sections[0]).expect_err("gone").code(), "HW-I010");
 }
 
 #[test]

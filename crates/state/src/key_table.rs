@@ -5,8 +5,9 @@
 //! by the same hash that spreads rows over instances. Values are the operator's own columns indexed by slot.
 
 use crate::key_store::{EncodedKeys, KeyForm, Keys, UnitKeys};
+use crate::numbers::{RowNumbers, Wanted};
 use crate::snapshot::{Restored, Scope, SnapshotKind, TableSnapshot};
-use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt16Array};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt16Array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use base::key::{hash_columns, key_group};
@@ -19,9 +20,6 @@ use std::sync::Arc;
 const FREE: u8 = u8::MAX;
 /// When an entry of a snapshot without stamps was written: it counts from the first look.
 const STAMP_UNKNOWN: i64 = i64::MIN;
-/// Deleted keys are remembered for an incremental snapshot up to this many, or as many as there are live keys; then
-/// the next snapshot is a full one.
-const DELETED_MAX: usize = 65_536;
 /// The column of a snapshot that holds key groups.
 const KEY_GROUP: &str = "key_group";
 /// The column of a snapshot that holds the time of the last write.
@@ -60,38 +58,19 @@ pub struct Slots {
     pub new: Vec<u32>,
 }
 
-/// What changed since the last snapshot. Exists only once there is a snapshot to differ from.
+/// The keys that a snapshot holds: what [`KeyTable::take`] gives for all tables of an operator.
 #[derive(Debug)]
-struct Changes {
-    /// One bit per slot: written since.
-    dirty: Vec<u64>,
-    /// Keys removed since, by position.
-    deleted: Removed,
+pub struct TakenKeys {
+    /// Slots in the order of the snapshot: all that are in use, or those that changed.
+    pub slots: Vec<u32>,
+    /// The numbers of keys that the last snapshot had and that are gone; `None` if the snapshot holds everything.
+    gone: Option<Vec<u32>>,
 }
 
-#[derive(Debug)]
-struct Removed {
-    columns: Vec<Vec<ArrayRef>>,
-    namespaces: Vec<i64>,
-    groups: Vec<u16>,
-}
-
-impl Changes {
-    fn new() -> Changes {
-        let deleted = Removed { columns: Vec::new(), namespaces: Vec::new(), groups: Vec::new() };
-        Changes { dirty: Vec::new(), deleted }
-    }
-
-    fn mark(&mut self, slot: u32) {
-        let word = slot as usize / 64;
-        if word >= self.dirty.len() {
-            self.dirty.resize(word + 1, 0);
-        }
-        self.dirty[word] |= 1 << (slot % 64);
-    }
-
-    fn is_dirty(&self, slot: u32) -> bool {
-        self.dirty.get(slot as usize / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+impl TakenKeys {
+    /// Whether the snapshot holds everything.
+    pub fn is_all(&self) -> bool {
+        self.gone.is_none()
     }
 }
 
@@ -203,7 +182,8 @@ pub struct KeyTable {
     stamps: Vec<i64>,
     /// Where [`KeyTable::expire`] goes on.
     expire_cursor: usize,
-    changes: Option<Changes>,
+    /// The keys by number: a slot that is free is given to another key.
+    numbers: RowNumbers,
 }
 
 impl KeyTable {
@@ -214,7 +194,7 @@ impl KeyTable {
     pub fn new(spec: KeyTableSpec) -> Result<KeyTable> {
         let keys = Keys::new(&spec.fields)?;
         let entries = Entries::default();
-        Ok(KeyTable { spec, keys, entries, stamps: Vec::new(), expire_cursor: 0, changes: None })
+        Ok(KeyTable { spec, keys, entries, stamps: Vec::new(), expire_cursor: 0, numbers: RowNumbers::default() })
     }
 
     /// The number of keys.
@@ -260,9 +240,7 @@ impl KeyTable {
                 self.stamps[slot as usize] = STAMP_UNKNOWN;
             }
         }
-        if let Some(changes) = &mut self.changes {
-            out.new.iter().for_each(|&slot| changes.mark(slot));
-        }
+        out.new.iter().for_each(|&slot| self.numbers.added(slot));
         Ok(())
     }
 
@@ -310,8 +288,15 @@ impl KeyTable {
         if self.spec.ttl_ms.is_some() {
             slots.iter().for_each(|&slot| self.stamps[slot as usize] = now_ms);
         }
-        if let Some(changes) = &mut self.changes {
-            slots.iter().for_each(|&slot| changes.mark(slot));
+        self.changed(slots);
+    }
+
+    /// Something that is kept for these slots has changed: they are dirty.
+    pub fn changed(&mut self, slots: &[u32]) {
+        for &slot in slots {
+            if self.is_live(slot) {
+                self.numbers.changed(slot);
+            }
         }
     }
 
@@ -351,35 +336,16 @@ impl KeyTable {
         if slots.is_empty() {
             return Ok(());
         }
-        self.remember_deleted(slots)?;
         for &slot in slots {
             let hash = self.entries.hashes[slot as usize];
             match self.entries.index.find_entry(hash, |other| *other == slot) {
                 Ok(entry) => drop(entry.remove()),
                 Err(_) => return Err(Error::internal(format!("slot {slot} is not in table {}", self.spec.name))),
             }
+            self.numbers.removed(slot);
             self.entries.groups[slot as usize] = FREE;
             self.keys.clear(slot);
             self.entries.free.push(slot);
-        }
-        Ok(())
-    }
-
-    fn remember_deleted(&mut self, slots: &[u32]) -> Result<()> {
-        let limit = DELETED_MAX.max(self.len());
-        let Some(changes) = &mut self.changes else { return Ok(()) };
-        if changes.deleted.groups.len() + slots.len() > limit {
-            self.changes = None;
-            return Ok(());
-        }
-        changes.deleted.columns.push(self.keys.columns(slots, &self.spec.fields)?);
-        for &slot in slots {
-            changes.deleted.groups.push(u16::from(self.entries.groups[slot as usize]));
-            changes.deleted.namespaces.push(self.entries.namespaces.get(slot as usize).copied().unwrap_or(0));
-            // A free slot is not dirty; its next key will be.
-            if let Some(word) = changes.dirty.get_mut(slot as usize / 64) {
-                *word &= !(1 << (slot % 64));
-            }
         }
         Ok(())
     }
@@ -394,88 +360,122 @@ impl KeyTable {
             + entries.namespaces.capacity() * 8
             + entries.free.capacity() * 4
             + self.stamps.capacity() * 8
-            + self.changes.as_ref().map_or(0, |changes| changes.dirty.capacity() * 8)
+            + self.numbers.heap_bytes()
     }
 
-    /// The table as rows, in the order of `slots` (all live slots). With [`Scope::Changes`] only what changed since
-    /// the last snapshot, if that is known. `values` gives the value columns of the wanted slots.
-    pub fn snapshot(
-        &mut self,
-        scope: Scope,
-        mut slots: Vec<u32>,
-        values: impl FnOnce(&[u32]) -> Result<Vec<(FieldRef, ArrayRef)>>,
-    ) -> Result<TableSnapshot> {
+    /// Begins a snapshot: says which keys it holds, and forgets that they changed. With [`Scope::Changes`] these are the keys
+    /// that changed since the last snapshot, if that is known. `order` gives all slots in use in the order in which they are
+    /// to be restored.
+    pub fn take(&mut self, scope: Scope, order: impl FnOnce(&KeyTable) -> Vec<u32>) -> TakenKeys {
+        let scope = self.numbers.wanted(scope, self.len());
+        self.take_beside_rows(scope, order)
+    }
+
+    /// As [`KeyTable::take`], for a table beside stores that know by themselves which of their rows changed: most keys may
+    /// have changed and few rows.
+    pub fn take_beside_rows(&mut self, scope: Scope, order: impl FnOnce(&KeyTable) -> Vec<u32>) -> TakenKeys {
+        if scope == Scope::Changes
+            && let Wanted::Changed { rows, gone } = self.numbers.take_changes()
+        {
+            return TakenKeys { slots: rows, gone: Some(gone) };
+        }
+        let slots = order(self);
         debug_assert_eq!(slots.len(), self.len(), "a snapshot is given all live slots");
-        let kind = match (scope, self.changes.take()) {
-            (Scope::Changes, Some(changes)) => {
-                slots.retain(|&slot| changes.is_dirty(slot));
-                SnapshotKind::Incremental { deleted: self.deleted_rows(changes.deleted)? }
-            }
-            _ => SnapshotKind::Full,
-        };
-        self.changes = Some(Changes::new());
-        let groups = slots.iter().map(|&slot| u16::from(self.entries.groups[slot as usize])).collect();
-        let namespaces = slots.iter().map(|&slot| self.namespace(slot)).collect();
-        let mut columns = self.key_columns(groups, namespaces, self.keys(&slots)?);
+        self.numbers.take_all(&slots);
+        TakenKeys { slots, gone: None }
+    }
+
+    /// The keys of a snapshot as a table, with their own values.
+    pub fn snapshot(&self, taken: &TakenKeys, values: Vec<(FieldRef, ArrayRef)>) -> Result<TableSnapshot> {
+        let slots = &taken.slots;
+        let mut columns = self.key_columns(slots)?;
         if self.spec.ttl_ms.is_some() {
             let stamps = slots.iter().map(|&slot| self.stamps[slot as usize]).collect::<Vec<_>>();
             columns
                 .push((Arc::new(Field::new(LAST_WRITE, DataType::Int64, false)), Arc::new(Int64Array::from(stamps))));
         }
-        for (field, column) in values(&slots)? {
-            columns.push((prefixed("value.", &field), column));
-        }
-        Ok(TableSnapshot { name: self.spec.name.to_string(), kind, rows: batch_of(columns)? })
-    }
-
-    /// Rows of a store that keeps several of them per slot, as a table of their own: one row per element of `slots`,
-    /// which may repeat. [`KeyTable::restore`] reads it.
-    pub fn snapshot_rows(&self, name: &str, slots: &[u32], values: Vec<(FieldRef, ArrayRef)>) -> Result<TableSnapshot> {
-        let groups = slots.iter().map(|&slot| u16::from(self.entries.groups[slot as usize])).collect();
-        let namespaces = slots.iter().map(|&slot| self.namespace(slot)).collect();
-        let mut columns = self.key_columns(groups, namespaces, self.keys(slots)?);
         columns.extend(values.into_iter().map(|(field, column)| (prefixed("value.", &field), column)));
-        Ok(TableSnapshot { name: name.to_string(), kind: SnapshotKind::Full, rows: batch_of(columns)? })
+        Ok(TableSnapshot {
+            name: self.spec.name.to_string(),
+            kind: taken.gone.as_ref().map_or(SnapshotKind::Full, |gone| SnapshotKind::Rows { gone: gone.clone() }),
+            rows: batch_of(columns)?,
+            ids: Some(slots.iter().map(|&slot| u64::from(self.numbers.number(slot))).collect()),
+        })
     }
 
-    fn deleted_rows(&self, deleted: Removed) -> Result<RecordBatch> {
-        let mut keys = Vec::new();
-        for column in 0..self.spec.fields.len() {
-            let parts: Vec<&dyn Array> = deleted.columns.iter().map(|columns| columns[column].as_ref()).collect();
-            keys.push(match parts[..] {
-                [] => arrow::array::new_empty_array(self.spec.fields[column].data_type()),
-                _ => arrow::compute::concat(&parts)?,
-            });
-        }
-        batch_of(self.key_columns(deleted.groups, deleted.namespaces, keys))
+    /// Rows of a store that keeps several of them per key, as a table of their own: all rows of the keys of a snapshot, those
+    /// of a key together. `owners` has the slot of each. [`KeyTable::restore`] reads it.
+    pub fn snapshot_by_key(
+        &self,
+        name: &str,
+        taken: &TakenKeys,
+        owners: &[u32],
+        values: Vec<(FieldRef, ArrayRef)>,
+    ) -> Result<TableSnapshot> {
+        let number = |slot: u32| self.numbers.number(slot);
+        let kind = match &taken.gone {
+            None => SnapshotKind::Full,
+            Some(gone) => {
+                let replaced = taken.slots.iter().map(|&slot| number(slot));
+                SnapshotKind::Keys { gone: gone.iter().copied().chain(replaced).collect() }
+            }
+        };
+        let ids = owners.iter().zip(0..).map(|(&slot, row): (_, u64)| u64::from(number(slot)) << 32 | row).collect();
+        Ok(TableSnapshot { kind, ids: Some(ids), ..self.snapshot_rows(name, owners, values)? })
     }
 
-    fn key_columns(&self, groups: Vec<u16>, namespaces: Vec<i64>, keys: Vec<ArrayRef>) -> Vec<(FieldRef, ArrayRef)> {
+    /// Rows of a store that numbers them by itself, as a table of their own: all of them, or with `gone` those that changed.
+    /// `numbers` has the number of each, `owners` its slot. With `keys_first` the rows of a key are restored together, in the
+    /// order of the keys.
+    pub fn snapshot_numbered(
+        &self,
+        name: &str,
+        gone: Option<Vec<u32>>,
+        owners: &[u32],
+        numbers: &[u32],
+        keys_first: bool,
+        values: Vec<(FieldRef, ArrayRef)>,
+    ) -> Result<TableSnapshot> {
+        let key = |slot: u32| if keys_first { u64::from(self.numbers.number(slot)) << 32 } else { 0 };
+        let ids = owners.iter().zip(numbers).map(|(&slot, &number)| key(slot) | u64::from(number)).collect();
+        let kind = gone.map_or(SnapshotKind::Full, |gone| SnapshotKind::Rows { gone });
+        Ok(TableSnapshot { kind, ids: Some(ids), ..self.snapshot_rows(name, owners, values)? })
+    }
+
+    /// Rows of a store that keeps several of them per key, as a table that is always written as a whole: one row per element
+    /// of `owners`, which may repeat. [`KeyTable::restore`] reads it.
+    pub fn snapshot_rows(
+        &self,
+        name: &str,
+        owners: &[u32],
+        values: Vec<(FieldRef, ArrayRef)>,
+    ) -> Result<TableSnapshot> {
+        let mut columns = self.key_columns(owners)?;
+        columns.extend(values.into_iter().map(|(field, column)| (prefixed("value.", &field), column)));
+        Ok(TableSnapshot { name: name.to_string(), kind: SnapshotKind::Full, rows: batch_of(columns)?, ids: None })
+    }
+
+    fn key_columns(&self, slots: &[u32]) -> Result<Vec<(FieldRef, ArrayRef)>> {
+        let groups: Vec<u16> = slots.iter().map(|&slot| u16::from(self.entries.groups[slot as usize])).collect();
         let mut columns: Vec<(FieldRef, ArrayRef)> =
             vec![(Arc::new(Field::new(KEY_GROUP, DataType::UInt16, false)), Arc::new(UInt16Array::from(groups)))];
         if let Some(name) = self.spec.namespace {
             let field = Arc::new(Field::new(format!("namespace.{name}"), DataType::Int64, false));
+            let namespaces: Vec<i64> = slots.iter().map(|&slot| self.namespace(slot)).collect();
             columns.push((field, Arc::new(Int64Array::from(namespaces))));
         }
-        columns.extend(self.spec.fields.iter().map(|field| prefixed("key.", field)).zip(keys));
-        columns
+        columns.extend(self.spec.fields.iter().map(|field| prefixed("key.", field)).zip(self.keys(slots)?));
+        Ok(columns)
     }
 
     /// Takes over the rows of a snapshot whose key group is in `groups`. The rows' values are the caller's to
     /// restore: one column for each of `values`, one row for each of [`Restored::slots`].
     ///
-    /// Snapshots are restored in order: a full one, then incremental ones.
-    ///
     /// # Errors
-    /// A snapshot of other columns.
+    /// A snapshot of other columns, or of changes only.
     pub fn restore(&mut self, snapshot: &TableSnapshot, groups: Range<u16>, values: &[FieldRef]) -> Result<Restored> {
-        let mut removed = Vec::new();
-        if let SnapshotKind::Incremental { deleted } = &snapshot.kind {
-            let mut reader = Reader::new(self.spec.name, own_groups(deleted, &groups)?);
-            let (namespaces, keys) = self.read_keys(&mut reader)?;
-            let batch = KeyBatch { columns: &keys, namespaces: namespaces.as_deref(), rows: reader.batch.num_rows() };
-            removed = self.lookup(batch)?.into_iter().flatten().collect();
-            self.remove(&removed)?;
+        if !matches!(snapshot.kind, SnapshotKind::Full) {
+            return Err(Error::internal(format!("a restore of {} from changes", snapshot.name)));
         }
         let mut reader = Reader::new(self.spec.name, own_groups(&snapshot.rows, &groups)?);
         let (namespaces, keys) = self.read_keys(&mut reader)?;
@@ -491,7 +491,7 @@ impl KeyTable {
         }
         let values = values.iter().map(|field| reader.next("value.", field)).collect::<Result<_>>()?;
         reader.end()?;
-        Ok(Restored { removed, slots: slots.rows, values })
+        Ok(Restored { slots: slots.rows, values })
     }
 
     fn read_keys(&self, reader: &mut Reader) -> Result<(Option<Vec<i64>>, Vec<ArrayRef>)> {

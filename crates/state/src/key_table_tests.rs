@@ -1,6 +1,7 @@
 //! Tests of key tables: slots, removal, TTL, and restoring at another parallelism.
 
 use super::*;
+use arrow::array::Array;
 use arrow::array::{Int32Array, StringArray};
 use base::key::groups_of_instance;
 
@@ -63,13 +64,9 @@ fn expired_slots_are_found_piece_by_piece() {
 }
 
 fn values(table: &mut KeyTable, scope: Scope, by_slot: &[i64]) -> TableSnapshot {
-    let slots = table.live_slots();
-    table
-        .snapshot(scope, slots, |slots| {
-            let column: Int64Array = slots.iter().map(|&slot| Some(by_slot[slot as usize])).collect();
-            Ok(vec![(value_field(), Arc::new(column) as ArrayRef)])
-        })
-        .expect("snapshot")
+    let taken = table.take(scope, KeyTable::live_slots);
+    let column: Int64Array = taken.slots.iter().map(|&slot| Some(by_slot[slot as usize])).collect();
+    table.snapshot(&taken, vec![(value_field(), Arc::new(column) as ArrayRef)]).expect("snapshot")
 }
 
 fn value_field() -> FieldRef {
@@ -113,14 +110,15 @@ fn incremental_snapshots_hold_what_changed() {
     let changes = values(&mut table, Scope::Changes, &by_slot);
     assert_eq!(changes.rows.num_rows(), 3, "the unchanged c is left out");
 
+    let snapshot =
+        |table: &TableSnapshot| crate::OperatorSnapshot { tables: vec![table.clone()], ..Default::default() };
+    let merged = crate::merge_snapshots(vec![snapshot(&full), snapshot(&changes)], true).expect("merged");
     let mut copy = KeyTable::new(table.spec.clone()).expect("table");
-    copy.restore(&full, 0..128, &[value_field()]).expect("full");
-    let restored = copy.restore(&changes, 0..128, &[value_field()]).expect("changes");
-    assert_eq!(restored.removed.len(), 2);
-    assert_eq!(copy.len(), 4);
-    let batch = [texts(&[Some("a"), Some("b"), Some("c"), Some("d"), Some("e")])];
-    let found = copy.lookup(KeyBatch { columns: &batch, namespaces: None, rows: 5 }).expect("lookup");
-    assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, true, true, true]);
+    let restored = copy.restore(&merged.tables[0], 0..128, &[value_field()]).expect("restored");
+    let keys = copy.keys(&restored.slots).expect("keys");
+    assert_eq!(keys[0].to_data(), texts(&[Some("c"), Some("b"), Some("d"), Some("e")]).to_data(), "by arrival");
+    assert_eq!(restored.values[0].to_data(), Int64Array::from(vec![3, 20, 4, 5]).to_data());
+    assert!(copy.restore(&changes, 0..128, &[value_field()]).is_err(), "changes alone say nothing");
 }
 
 #[test]

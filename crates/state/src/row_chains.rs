@@ -4,9 +4,10 @@
 //! chain that grows long gets an index, so that a row of a hot key is found without walking. All of it lives in a few
 //! growing vectors: no allocation per row.
 
-use crate::key_table::KeyTable;
+use crate::key_table::{KeyTable, TakenKeys};
+use crate::numbers::RowNumbers;
 use crate::row_form::{from_row_form, row_type, to_row_form};
-use crate::snapshot::TableSnapshot;
+use crate::snapshot::{Scope, TableSnapshot};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, UInt32Type};
 use arrow::row::{RowConverter, Rows, SortField};
@@ -135,6 +136,8 @@ pub struct RowChains {
     free: Vec<u32>,
     index: HashTable<Indexed>,
     live: usize,
+    /// By entry.
+    numbers: RowNumbers,
     /// The slot where [`RowChains::expire`] goes on.
     expire_cursor: usize,
 }
@@ -184,6 +187,7 @@ impl RowChains {
             free: Vec::new(),
             index: HashTable::new(),
             live: 0,
+            numbers: RowNumbers::default(),
             expire_cursor: 0,
         })
     }
@@ -263,6 +267,7 @@ impl RowChains {
     pub fn set_matches(&mut self, entry: u32, matches: u32, now_ms: i64) {
         self.matches[entry as usize] = matches;
         self.stamp(entry, now_ms);
+        self.numbers.changed(entry);
     }
 
     fn stamp(&mut self, entry: u32, now_ms: i64) {
@@ -334,6 +339,7 @@ impl RowChains {
             *matches = 0;
         }
         self.stamp(entry, now_ms);
+        self.numbers.changed(entry);
         let replaced = !was_expired && self.spec.identity != RowIdentity::Content;
         Ok(Added { entry, replaced })
     }
@@ -347,6 +353,7 @@ impl RowChains {
         if was_there && copies > 1 {
             self.set_copies(slot, entry, copies - 1);
             self.stamp(entry, now_ms);
+            self.numbers.changed(entry);
         } else {
             self.remove(slot, entry, hash_bytes(slot, identity));
         }
@@ -391,6 +398,7 @@ impl RowChains {
         grow(&mut self.bytes, bytes.len());
         self.bytes.extend_from_slice(bytes);
         self.live += 1;
+        self.numbers.added(entry);
         self.link(slot, entry);
         if copies > 1 || self.copies.len() > entry as usize {
             self.set_copies(slot, entry, copies);
@@ -463,15 +471,17 @@ impl RowChains {
     pub fn make_last(&mut self, slot: u32, entry: u32) {
         let head = self.chains[slot as usize].head;
         let Some(Link { next, previous }) = self.links.get(entry as usize).copied() else { return };
+        if self.last(slot) == Some(entry) {
+            return;
+        }
+        self.numbers.removed(entry);
+        self.numbers.added(entry);
         if entry == head {
             // The ring stays; it begins one row later.
             self.chains[slot as usize].head = next;
             return;
         }
         let last = self.links[head as usize].previous;
-        if entry == last {
-            return;
-        }
         self.links[previous as usize].next = next;
         self.links[next as usize].previous = previous;
         self.links[entry as usize] = Link { next: head, previous: last };
@@ -533,6 +543,7 @@ impl RowChains {
         }
         self.garbage += self.lengths[entry as usize] as usize;
         self.lengths[entry as usize] = FREE;
+        self.numbers.removed(entry);
         self.free.push(entry);
         self.live -= 1;
         self.compact();
@@ -606,19 +617,18 @@ impl RowChains {
                 * size_of::<u32>()
             + self.stamps.capacity() * size_of::<i64>()
             + self.index.allocation_size()
+            + self.numbers.heap_bytes()
     }
 
-    /// All rows, with the keys of their slots.
-    pub fn snapshot(&self, table: &KeyTable) -> Result<TableSnapshot> {
-        let (mut slots, mut entries) = (Vec::with_capacity(self.live), Vec::with_capacity(self.live));
-        for slot in 0..self.chains.len() as u32 {
-            let mut entry = self.first(slot);
-            while let Some(found) = entry {
-                slots.push(slot);
-                entries.push(found);
-                entry = self.after(slot, found);
-            }
-        }
+    /// Rows with the keys of their slots: all of them, or those that changed since the last snapshot. `taken` are the keys of
+    /// the snapshot; every slot whose rows changed must be among them.
+    pub fn snapshot(&mut self, table: &KeyTable, scope: Scope, taken: &TakenKeys) -> Result<TableSnapshot> {
+        let mut known = std::mem::take(&mut self.numbers);
+        let this = &*self;
+        let head = |slot: u32| this.chains.get(slot as usize).and_then(|_| this.first(slot));
+        let rows_of = |slot: u32| std::iter::successors(head(slot), move |&entry| this.after(slot, entry));
+        let (slots, entries, gone) = known.take_by_key(scope, self.live, taken, || table.live_slots(), rows_of);
+        self.numbers = known;
         let counts = |count: &dyn Fn(u32) -> u32| -> ArrayRef {
             Arc::new(entries.iter().map(|&entry| count(entry)).collect::<UInt32Array>())
         };
@@ -632,7 +642,8 @@ impl RowChains {
             values.push((field.clone(), counts(&|entry| self.matches(entry))));
         }
         values.extend(self.spec.fields.iter().cloned().zip(self.columns(&entries)?));
-        table.snapshot_rows(self.spec.name, &slots, values)
+        let numbers = self.numbers.numbers(&entries);
+        table.snapshot_numbered(self.spec.name, gone, &slots, &numbers, true, values)
     }
 
     /// What is saved of a row besides its columns.

@@ -167,7 +167,8 @@ fn snapshots_keep_order_copies_and_matches() {
     let twice = add(&mut chains, slots.rows[0], (3, "a")).entry;
     chains.set_matches(twice, 5, 0);
     add(&mut chains, slots.rows[1], (1, "null"));
-    let snapshot = chains.snapshot(&table).expect("snapshot");
+    let taken = table.take_beside_rows(Scope::Full, KeyTable::live_slots);
+    let snapshot = chains.snapshot(&table, Scope::Full, &taken).expect("snapshot");
     let (mut table, mut restored) = (KeyTable::new(spec).expect("table"), self::chains(RowIdentity::Content, None));
     restored.restore(&mut table, &snapshot, 0..128).expect("restore");
     table.lookup_or_insert(KeyBatch { columns: &keys, namespaces: None, rows: 2 }, &mut slots).expect("slots");

@@ -62,6 +62,11 @@ impl RowStore {
         self.rows.get(slot).unwrap_or_default().cmp(encoded.row(row))
     }
 
+    /// The order of the rows of two slots.
+    pub fn compare_slots(&self, left: u32, right: u32) -> Ordering {
+        self.rows.get(left).cmp(&self.rows.get(right))
+    }
+
     /// Whether two slots have equal rows.
     pub fn is_same(&self, left: u32, right: u32) -> bool {
         self.rows.get(left) == self.rows.get(right)

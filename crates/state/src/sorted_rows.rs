@@ -4,9 +4,11 @@
 //! of their arrival. A row is found by its position, by its place in the order, or by what tells it apart, in the logarithm
 //! of the number of rows of its slot.
 
+use crate::numbers::RowNumbers;
 use crate::row_form::{from_row_form, row_type, to_row_form};
 use crate::sequence::{Place, Sequence};
 use crate::slot_bytes::SlotBytes;
+use crate::snapshot::Scope;
 use arrow::array::ArrayRef;
 use arrow::compute::SortOptions;
 use arrow::datatypes::FieldRef;
@@ -86,6 +88,8 @@ pub struct SortedRows {
     bytes: SlotBytes,
     ends: Vec<Ends>,
     arrivals: Vec<u64>,
+    /// The slot of each.
+    owners: Vec<u32>,
     next_arrival: u64,
     free: Vec<u32>,
     /// Rows that are out of their slot, but can still be read.
@@ -96,6 +100,20 @@ pub struct SortedRows {
     found: Vec<Sequence>,
     scratch: Vec<u8>,
     live: usize,
+    numbers: RowNumbers,
+}
+
+/// The rows that a snapshot of a [`SortedRows`] holds.
+#[derive(Debug)]
+pub struct TakenRows {
+    /// The slot of every row.
+    pub owners: Vec<u32>,
+    /// The rows, in the order of their arrival.
+    pub rows: Vec<u32>,
+    /// Their numbers.
+    pub numbers: Vec<u32>,
+    /// The numbers of rows that are gone since the last snapshot; `None` if the snapshot holds all rows.
+    pub gone: Option<Vec<u32>>,
 }
 
 impl SortedRows {
@@ -117,6 +135,7 @@ impl SortedRows {
             bytes: SlotBytes::default(),
             ends: Vec::new(),
             arrivals: Vec::new(),
+            owners: Vec::new(),
             next_arrival: 0,
             free: Vec::new(),
             retired: Vec::new(),
@@ -124,6 +143,7 @@ impl SortedRows {
             found: Vec::new(),
             scratch: Vec::new(),
             live: 0,
+            numbers: RowNumbers::default(),
         })
     }
 
@@ -198,7 +218,7 @@ impl SortedRows {
     pub fn insert(&mut self, slot: u32, batch: &SortedBatch, row: usize) -> u32 {
         let arrival = self.next_arrival;
         self.next_arrival += 1;
-        let added = self.store(batch, row, arrival);
+        let added = self.store(slot, batch, row, arrival);
         let order = self.order_of(added);
         let place = self.ordered[slot as usize].partition_point(|kept| self.order_of(kept) <= order);
         self.ordered[slot as usize].insert(place, added);
@@ -208,26 +228,34 @@ impl SortedRows {
             self.found[slot as usize].insert(place, added);
         }
         self.live += 1;
+        self.numbers.added(added);
         added
+    }
+
+    /// What a caller keeps of a row has changed.
+    pub fn changed(&mut self, row: u32) {
+        self.numbers.changed(row);
     }
 
     /// Replaces a row by one that is equal to it in the order and in what it is found by: it keeps its place. Gives the new
     /// row.
     pub fn replace(&mut self, slot: u32, kept: u32, batch: &SortedBatch, row: usize) -> u32 {
         let (place, found) = (self.place(slot, kept), self.found_place(slot, kept));
-        let added = self.store(batch, row, self.arrivals[kept as usize]);
+        let added = self.store(slot, batch, row, self.arrivals[kept as usize]);
         self.ordered[slot as usize].replace(place, added);
         if let Some(found) = found {
             self.found[slot as usize].replace(found, added);
         }
+        self.numbers.moved(kept, added);
         self.retired.push(kept);
         added
     }
 
-    fn store(&mut self, batch: &SortedBatch, row: usize, arrival: u64) -> u32 {
+    fn store(&mut self, slot: u32, batch: &SortedBatch, row: usize, arrival: u64) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.ends.push(Ends::default());
             self.arrivals.push(0);
+            self.owners.push(0);
             self.ends.len() as u32 - 1
         });
         self.scratch.clear();
@@ -239,6 +267,7 @@ impl SortedRows {
         self.bytes.set(number, &self.scratch);
         self.ends[number as usize] = Ends { order, identity };
         self.arrivals[number as usize] = arrival;
+        self.owners[number as usize] = slot;
         number
     }
 
@@ -307,6 +336,7 @@ impl SortedRows {
         if let Some(found) = found {
             self.found[slot as usize].remove(found);
         }
+        self.numbers.removed(row);
         self.retired.push(row);
         self.live -= 1;
     }
@@ -317,6 +347,7 @@ impl SortedRows {
         match self.ordered[slot as usize].last_place() {
             Some(place) if self.found.is_empty() => {
                 self.ordered[slot as usize].remove(place);
+                self.numbers.removed(row);
                 self.retired.push(row);
                 self.live -= 1;
             }
@@ -331,6 +362,7 @@ impl SortedRows {
         debug_assert!(self.found.is_empty(), "rows that are found are removed one by one");
         let rows = self.ordered[slot as usize].take_front(max, wanted);
         self.live -= rows.len();
+        rows.iter().for_each(|&row| self.numbers.removed(row));
         self.retired.extend(&rows);
         rows
     }
@@ -340,6 +372,7 @@ impl SortedRows {
         if let Some(ordered) = self.ordered.get_mut(slot as usize) {
             let rows = std::mem::take(ordered);
             self.live -= rows.len();
+            rows.iter().for_each(|row| self.numbers.removed(row));
             self.retired.extend(rows.iter());
         }
         if let Some(found) = self.found.get_mut(slot as usize) {
@@ -381,6 +414,15 @@ impl SortedRows {
         all.into_iter().unzip()
     }
 
+    /// The rows of a snapshot: all of these slots in the order of their arrival, or those that changed since the last one.
+    pub fn take(&mut self, scope: Scope, slots: impl FnOnce() -> Vec<u32>) -> TakenRows {
+        let mut known = std::mem::take(&mut self.numbers);
+        let (rows, gone) = known.take(scope, self.live, || self.by_arrival(&slots()).1);
+        self.numbers = known;
+        let numbers = self.numbers.numbers(&rows);
+        TakenRows { owners: rows.iter().map(|&row| self.owners[row as usize]).collect(), rows, numbers, gone }
+    }
+
     /// Bytes on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
         let sequences = |all: &[Sequence]| -> usize {
@@ -389,6 +431,8 @@ impl SortedRows {
         self.bytes.heap_bytes()
             + self.ends.capacity() * size_of::<Ends>()
             + (self.arrivals.capacity() * 8)
+            + (self.owners.capacity() * 4)
+            + self.numbers.heap_bytes()
             + (self.free.capacity() + self.retired.capacity()) * 4
             + sequences(&self.ordered)
             + sequences(&self.found)

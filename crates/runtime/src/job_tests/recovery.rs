@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::store::JobLabel;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 fn fixed_delay(attempts: u64) -> RestartStrategy {
     RestartStrategy::FixedDelay { attempts, delay: Duration::from_secs(1) }
@@ -34,7 +34,7 @@ async fn a_job_goes_on_after_failures_that_pass() {
         assert_eq!(memory.committed(), sums, "what was written after the checkpoint is written once");
         assert_eq!(metrics.nodes[1].late_rows, late_rows, "counts go on from the checkpoint");
         assert_eq!(metrics.nodes[0].rows_in, 200);
-        assert_eq!(metrics.last_checkpoint_bytes.is_some(), is_durable);
+        assert_eq!(metrics.last_checkpoint.is_some_and(|last| last.bytes.is_some()), is_durable);
     }
 }
 
@@ -143,6 +143,68 @@ async fn checkpoints_keep_their_distance() {
     memory.wait_for_rows(10).await;
     tokio::time::sleep(Duration::from_millis(16_500)).await;
     assert_eq!(job.metrics().checkpoints, 4, "after 1, 6, 11 and 16 s");
+    job.cancel();
+    end(&job).await.expect("cancelled");
+}
+
+#[tokio::test]
+async fn a_checkpoint_under_full_backpressure_waits_for_what_is_in_the_channels_only() {
+    let rows = random_rows(9, 5000);
+    let source = Arc::new(Replay::new(vec![rows], 1));
+    let permits = Arc::new(Semaphore::new(0));
+    let memory = Arc::new(Memory { permits: Some(permits.clone()), ..Memory::default() });
+    let job = launch(summing(&source, &memory, None), options(1, 1)).await;
+    permits.add_permits(1);
+    memory.wait_for_rows(1).await;
+    let asked = tokio::spawn({
+        let job = job.clone();
+        async move { job.checkpoint().await }
+    });
+    let mut written = 1;
+    while !asked.is_finished() {
+        permits.add_permits(1);
+        written += 1;
+        memory.wait_for_rows(written).await;
+        // One row at a time: everybody else has done what can be done.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+    }
+    asked.await.expect("no panic").expect("a checkpoint");
+    assert!(written < 100, "the barrier came after {written} rows");
+    assert!(memory.committed().len() > 1);
+    job.cancel();
+    end(&job).await.expect("cancelled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_first_checkpoint_after_a_start_or_a_failure_asks_for_everything() {
+    let rows = random_rows(5, 200);
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = place.path().join("job");
+    let source = Arc::new(Replay::new(vec![rows], 7).gated(4).endless());
+    let memory = Arc::new(Memory::default());
+    let mut settings = options(2, 7);
+    settings.store = Some(store(&folder));
+    settings.checkpoints.tolerable_failures = 3;
+    let job = launch(summing(&source, &memory, None), settings).await;
+    memory.wait_for_rows(28).await;
+    let is_full = || job.metrics().last_checkpoint.expect("one").is_full;
+    for expected in [true, false, false] {
+        job.checkpoint().await.expect("a checkpoint");
+        assert_eq!(is_full(), expected);
+    }
+    // Nothing can be written where a file is in the way.
+    let moved = place.path().join("moved");
+    std::fs::rename(&folder, &moved).expect("moved");
+    std::fs::write(&folder, "").expect("a file");
+    job.checkpoint().await.expect_err("nowhere to write to");
+    std::fs::remove_file(&folder).expect("removed");
+    std::fs::rename(&moved, &folder).expect("moved back");
+    for expected in [true, false] {
+        job.checkpoint().await.expect("a checkpoint");
+        assert_eq!(is_full(), expected);
+    }
     job.cancel();
     end(&job).await.expect("cancelled");
 }

@@ -7,7 +7,7 @@ use base::connector::*;
 use base::key::{groups_of_instance, hash_columns, key_group};
 use base::types::{LogicalType, RowType, SqlType};
 use base::{BoxFuture, ChangelogBatch, Epoch, Error, Expression, Field, Result, RowKind};
-use state::OperatorSnapshot;
+use state::{OperatorSnapshot, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -251,6 +251,8 @@ pub struct Memory {
     pub fails_at: Option<i64>,
     /// Writing waits while this is true.
     pub blocked: Option<watch::Receiver<bool>>,
+    /// Every batch that is written takes one of these.
+    pub permits: Option<Arc<Semaphore>>,
 }
 
 impl Memory {
@@ -306,13 +308,14 @@ impl SinkProvider for Memory {
             flushes: self.flushes.clone(),
             fails_at: self.fails_at,
             blocked: self.blocked.clone(),
+            permits: self.permits.clone(),
         }))
     }
 
     fn commit<'a>(&'a self, _epoch: Epoch, committables: &'a [Committable]) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
             assert!(!self.commit_panics, "no commit today");
-            let committed = committables.iter().map(|committable| committable.0.clone());
+            let committed = committables.iter().map(|committable| committable.0.to_vec());
             self.committed_bytes.lock().expect("not poisoned").extend(committed);
             Ok(())
         })
@@ -336,6 +339,7 @@ struct MemoryWriter {
     flushes: Arc<AtomicUsize>,
     fails_at: Option<i64>,
     blocked: Option<watch::Receiver<bool>>,
+    permits: Option<Arc<Semaphore>>,
 }
 
 impl SinkWriter for MemoryWriter {
@@ -343,6 +347,9 @@ impl SinkWriter for MemoryWriter {
         Box::pin(async {
             if let Some(blocked) = &mut self.blocked {
                 let _ = blocked.wait_for(|blocked| !blocked).await;
+            }
+            if let Some(permits) = &self.permits {
+                permits.acquire().await.expect("open").forget();
             }
             let rows = rows(batch);
             if rows.iter().any(|row| Some(row.1) == self.fails_at) {
@@ -375,7 +382,7 @@ impl SinkWriter for MemoryWriter {
             for (k, v, ts) in self.batch.drain(..) {
                 text.push_str(&format!("{k} {v} {}\n", ts.map_or("-".into(), |ts| ts.to_string())));
             }
-            Ok(vec![Committable(text.into_bytes())])
+            Ok(vec![text.into_bytes().into()])
         })
     }
 
@@ -472,7 +479,7 @@ impl Operator for TestOperator {
         })
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
         let TestOperator::Sum(sum) = self else { return Ok(OperatorSnapshot::default()) };
         let values = sum.sums.iter().map(|(key, value)| (key.to_string(), *value)).collect();
         Ok(OperatorSnapshot { values, ..OperatorSnapshot::default() })

@@ -3,7 +3,7 @@
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::FieldRef;
-use base::function::Accumulator;
+use base::function::{Accumulator, Merging};
 use base::plan::AggregateCall;
 use base::types::RowType;
 use base::{Result, RowKind};
@@ -41,6 +41,17 @@ impl Aggregates {
         let calls =
             calls.iter().enumerate().map(|(index, call)| Call::new(index, call, input)).collect::<Result<_>>()?;
         Ok(Aggregates { calls })
+    }
+
+    /// Accumulators for those of the calls that have these numbers.
+    pub fn some(calls: &[AggregateCall], numbers: &[usize], input: &RowType) -> Result<Aggregates> {
+        let calls = numbers.iter().map(|&index| Call::new(index, &calls[index], input)).collect::<Result<_>>()?;
+        Ok(Aggregates { calls })
+    }
+
+    /// How the states of each call can be merged.
+    pub fn mergings(&self) -> impl Iterator<Item = Merging> {
+        self.calls.iter().map(|call| call.accumulator.merging())
     }
 
     /// Makes slots `0..slots` usable.
@@ -88,9 +99,14 @@ impl Aggregates {
 
     /// The state of these slots.
     pub fn state(&self, slots: &[u32]) -> Result<Vec<(FieldRef, ArrayRef)>> {
+        Ok(self.state_fields().into_iter().zip(self.states(slots)?).collect())
+    }
+
+    /// The same without names.
+    pub fn states(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         let mut columns = Vec::new();
         for call in &self.calls {
-            columns.extend(call.fields.iter().cloned().zip(call.accumulator.state(slots)?));
+            columns.extend(call.accumulator.state(slots)?);
         }
         Ok(columns)
     }
@@ -115,6 +131,27 @@ impl Aggregates {
             rest = others;
         }
         Ok(())
+    }
+
+    /// Merges the state of slot `from[i]` into slot `into[i]`.
+    pub fn merge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        self.calls.iter_mut().try_for_each(|call| call.accumulator.merge_slots(into, from))
+    }
+
+    /// Takes the state of slot `from[i]` away from slot `into[i]` again.
+    pub fn unmerge_slots(&mut self, into: &[u32], from: &[u32]) -> Result<()> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        self.calls.iter_mut().try_for_each(|call| call.accumulator.unmerge_slots(into, from))
+    }
+
+    /// Whether there is no call.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
     }
 
     /// Bytes on the heap, roughly.

@@ -6,7 +6,9 @@ use arrow::compute::{SortOptions, take};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use base::plan::{JoinKey, Output};
 use base::{ChangelogBatch, Error, Expression, Result};
-use state::{KeyTable, Restored, SortedBatch, SortedIdentity, SortedRows, SortedRowsSpec, TableSnapshot};
+use state::{
+    KeyTable, Restored, Scope, SortedBatch, SortedIdentity, SortedRows, SortedRowsSpec, TableSnapshot, TakenRows,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -124,16 +126,16 @@ impl KeptRows {
         self.fields.iter().map(|field| new_null_array(field.data_type(), rows)).collect()
     }
 
-    /// All rows in the order of their arrival, with the keys of their slots; `more` gives what else is kept of rows.
+    /// Rows in the order of their arrival, with the keys of their slots: all or those that changed since the last snapshot.
+    /// `more` gives what else is kept of rows; the times by row come with them.
     pub fn snapshot(
-        &self,
+        &mut self,
         table: &KeyTable,
-        more: impl FnOnce(&[u32]) -> Vec<(FieldRef, ArrayRef)>,
+        scope: Scope,
+        more: impl FnOnce(&[u32], &[i64]) -> Vec<(FieldRef, ArrayRef)>,
     ) -> Result<TableSnapshot> {
-        let (slots, rows) = self.rows.by_arrival(&table.live_slots());
-        let mut values = more(&rows);
-        values.extend(self.rows.fields().into_iter().zip(self.rows.columns(&rows)?));
-        table.snapshot_rows(self.name, &slots, values)
+        let times = &self.times;
+        snapshot_sorted(&mut self.rows, table, self.name, scope, false, |rows| more(rows, times))
     }
 
     /// Takes over the rows of a snapshot whose key group is in `groups`; what else was kept of them comes first. `add` is
@@ -165,6 +167,22 @@ impl KeptRows {
     pub fn heap_bytes(&self) -> usize {
         self.rows.heap_bytes() + self.times.capacity() * size_of::<i64>()
     }
+}
+
+/// The rows of a store as a table, with the keys of their slots: all or those that changed since the last snapshot. `more`
+/// gives what else is kept of rows.
+pub(super) fn snapshot_sorted(
+    store: &mut SortedRows,
+    table: &KeyTable,
+    name: &str,
+    scope: Scope,
+    keys_first: bool,
+    more: impl FnOnce(&[u32]) -> Vec<(FieldRef, ArrayRef)>,
+) -> Result<TableSnapshot> {
+    let TakenRows { owners, rows, numbers, gone } = store.take(scope, || table.live_slots());
+    let mut values = more(&rows);
+    values.extend(store.fields().into_iter().zip(store.columns(&rows)?));
+    table.snapshot_numbered(name, gone, &owners, &numbers, keys_first, values)
 }
 
 /// Sets the element of a row, with room made for it.

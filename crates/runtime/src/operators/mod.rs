@@ -45,7 +45,7 @@ use base::connector::Instance;
 use base::plan::{Node, NodeKind, Output};
 use base::{Error, Result};
 
-/// The operator of a plan node. Scans, values, sinks and unions are driven by the runtime itself.
+/// The operator of a plan node. Scans, values, sinks, unions and late rows are driven by the runtime itself.
 ///
 /// # Errors
 /// What an operator cannot be made of, for example keys of a type that cannot be a key.
@@ -115,7 +115,8 @@ pub fn create(node: &Node, inputs: &[&Output], instance: Instance, config: &JobC
         | NodeKind::IntervalJoin(_)
         | NodeKind::TemporalJoin(_)
         | NodeKind::WindowJoin(_)
-        | NodeKind::LookupJoin(_) => {
+        | NodeKind::LookupJoin(_)
+        | NodeKind::LateRows(_) => {
             return Err(Error::internal(format!("node {} is not an operator", node.operator_id)));
         }
     })

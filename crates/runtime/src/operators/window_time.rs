@@ -1,7 +1,7 @@
 //! The time of windows: when rows belong where, and by which clock windows fire.
 
 use super::codes;
-use crate::operator::OperatorContext;
+use crate::operator::{OperatorContext, Wakes};
 use arrow::array::{Array, UInt32Array};
 use arrow::buffer::ScalarBuffer;
 use base::plan::Window;
@@ -15,7 +15,8 @@ pub(super) struct WindowTime {
     name: String,
     is_processing_time: bool,
     drops_null: bool,
-    /// How far time has come, also in the run before.
+    /// How far time has come, also in the run before: nothing at or before this is to come. By the clock, another row can still
+    /// come in the millisecond that it shows.
     now_ms: Option<i64>,
     dropped: u64,
 }
@@ -58,9 +59,9 @@ impl WindowTime {
         context: &OperatorContext,
     ) -> Result<(ChangelogBatch, ScalarBuffer<i64>)> {
         if self.is_processing_time {
-            self.now_ms = self.now_ms.max(Some(context.processing_time_ms));
-            let now_ms = self.now_ms.unwrap_or(context.processing_time_ms);
-            let times = vec![now_ms; batch.num_rows()].into();
+            let past_ms = context.processing_time_ms.saturating_sub(1).max(self.now_ms.unwrap_or(i64::MIN));
+            self.now_ms = Some(past_ms);
+            let times = vec![past_ms.saturating_add(1); batch.num_rows()].into();
             return Ok((batch, times));
         }
         self.now_ms = self.now_ms.max(context.watermark_ms);
@@ -84,7 +85,16 @@ impl WindowTime {
 
     /// The clock has advanced; gives the time until which windows fire, if it is the clock that they wait for.
     pub fn on_processing_time(&mut self, context: &OperatorContext) -> Option<i64> {
-        self.advance(context.processing_time_ms, true)
+        self.advance(context.processing_time_ms.saturating_sub(1), true)
+    }
+
+    /// When windows have something to do that waits for `time_ms`, by the time that they go by.
+    pub fn wakes(&self, time_ms: Option<i64>) -> Wakes {
+        if self.is_processing_time {
+            Wakes::at_processing_time(time_ms.map(|time_ms| time_ms.saturating_add(1)))
+        } else {
+            Wakes::at_watermark(time_ms)
+        }
     }
 
     fn advance(&mut self, time_ms: i64, is_processing_time: bool) -> Option<i64> {

@@ -3,7 +3,7 @@
 use super::EXPIRE_SCAN_MAX;
 use super::output::{Changes, OutputQueue, record_batch};
 use super::touched::Touched;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, UInt32Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::FieldRef;
@@ -161,7 +161,6 @@ impl Operator for ChangelogNormalizeOperator {
         let fields = self.rows.fields().to_vec();
         for table in restored.iter().filter_map(|snapshot| snapshot.table(TABLE)) {
             let restored = self.table.restore(table, self.own_groups.clone(), &fields)?;
-            restored.removed.iter().for_each(|&slot| self.rows.clear(slot));
             let encoded = self.rows.encode(&restored.values)?;
             for (row, &slot) in restored.slots.iter().enumerate() {
                 self.rows.set(slot, &encoded, row);
@@ -198,12 +197,19 @@ impl Operator for ChangelogNormalizeOperator {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let rows = &self.rows;
-        let table = self.table.snapshot(Scope::Full, self.table.live_slots(), |slots| {
-            Ok(rows.fields().iter().cloned().zip(rows.columns(slots)?).collect())
-        })?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let columns = self.rows.fields().iter().cloned().zip(self.rows.columns(&taken.slots)?).collect();
+        let table = self.table.snapshot(&taken, columns)?;
         Ok(OperatorSnapshot { tables: vec![table], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

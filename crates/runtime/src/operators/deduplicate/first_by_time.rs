@@ -5,7 +5,7 @@ use super::super::late::LateRows;
 use super::super::output::record_batch;
 use super::super::window::row_times;
 use super::{TABLE, columns_of, key_table, other_columns, time_field};
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use base::connector::Instance;
@@ -222,22 +222,23 @@ impl Operator for FirstByTime {
         Ok(Some(ChangelogBatch::inserts(records)))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let live = self.table.live_slots();
-        let waiting: Vec<u32> = live.iter().copied().filter(|&slot| self.rows.contains(slot)).collect();
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let waiting: Vec<u32> = taken.slots.iter().copied().filter(|&slot| self.rows.contains(slot)).collect();
         let values = self.rows.fields().iter().cloned().zip(self.rows.columns(&waiting)?).collect();
-        let waiting = self.table.snapshot_rows(WAITING, &waiting, values)?;
-        let fates = &self.fates;
-        let table = self.table.snapshot(Scope::Full, live, |slots| {
-            let time = |slot: &u32| match fates[*slot as usize] {
-                Fate::Waiting(time) => Some(time),
-                Fate::Given | Fate::Unknown => None,
-            };
-            let times: Int64Array = slots.iter().map(time).collect();
-            Ok(vec![(time_field(), Arc::new(times) as ArrayRef)])
-        })?;
+        let waiting = self.table.snapshot_by_key(WAITING, &taken, &waiting, values)?;
+        let time = |slot: &u32| match self.fates[*slot as usize] {
+            Fate::Waiting(time) => Some(time),
+            Fate::Given | Fate::Unknown => None,
+        };
+        let times: Int64Array = taken.slots.iter().map(time).collect();
+        let table = self.table.snapshot(&taken, vec![(time_field(), Arc::new(times) as ArrayRef)])?;
         let values = self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms)).into_iter().collect();
         Ok(OperatorSnapshot { tables: vec![table, waiting], values })
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::at_watermark(self.timers.first_time())
     }
 
     fn statistics(&self) -> OperatorStatistics {

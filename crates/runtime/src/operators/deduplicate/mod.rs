@@ -6,7 +6,7 @@ use super::EXPIRE_SCAN_MAX;
 use super::output::{Changes, OutputQueue, record_batch};
 use super::touched::Touched;
 use super::window::row_times;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
@@ -121,9 +121,18 @@ impl Operator for FirstByArrival {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let table = self.table.snapshot(Scope::Full, self.table.live_slots(), |_| Ok(Vec::new()))?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let table = self.table.snapshot(&taken, Vec::new())?;
         Ok(OperatorSnapshot { tables: vec![table], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {
@@ -309,18 +318,24 @@ impl Operator for LastRow {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let (rows, times, has_time) = (&self.rows, &self.times, self.rowtime.is_some());
-        let table = self.table.snapshot(Scope::Full, self.table.live_slots(), |slots| {
-            let mut columns: Vec<(FieldRef, ArrayRef)> =
-                rows.fields().iter().cloned().zip(rows.columns(slots)?).collect();
-            if has_time {
-                let times: Int64Array = slots.iter().map(|&slot| Some(times[slot as usize])).collect();
-                columns.push((time_field(), Arc::new(times)));
-            }
-            Ok(columns)
-        })?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let rows = self.rows.fields().iter().cloned().zip(self.rows.columns(&taken.slots)?);
+        let mut columns: Vec<(FieldRef, ArrayRef)> = rows.collect();
+        if self.rowtime.is_some() {
+            let times: Int64Array = taken.slots.iter().map(|&slot| Some(self.times[slot as usize])).collect();
+            columns.push((time_field(), Arc::new(times)));
+        }
+        let table = self.table.snapshot(&taken, columns)?;
         Ok(OperatorSnapshot { tables: vec![table], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -4,7 +4,7 @@ use super::EXPIRE_SCAN_MAX;
 use super::aggregates::{Aggregates, SlotRows};
 use super::output::{Changes, OutputQueue, record_batch};
 use super::touched::Touched;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::kernels::cmp::not_distinct;
@@ -246,8 +246,6 @@ impl Operator for GroupAggregateOperator {
         for table in restored.iter().filter_map(|snapshot| snapshot.table(TABLE)) {
             let restored = self.table.restore(table, self.own_groups.clone(), &fields)?;
             self.resize();
-            self.aggregates.reset(&restored.removed);
-            restored.removed.iter().for_each(|&slot| self.counts[slot as usize] = 0);
             let mut values = &restored.values[..];
             if self.retractable {
                 let counts = values[0].as_primitive::<Int64Type>();
@@ -308,18 +306,24 @@ impl Operator for GroupAggregateOperator {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let (aggregates, counts, retractable) = (&self.aggregates, &self.counts, self.retractable);
-        let table = self.table.snapshot(Scope::Full, self.table.live_slots(), |slots| {
-            let mut columns = Vec::new();
-            if retractable {
-                let counts: Int64Array = slots.iter().map(|&slot| Some(counts[slot as usize])).collect();
-                columns.push((count_field(), Arc::new(counts) as ArrayRef));
-            }
-            columns.extend(aggregates.state(slots)?);
-            Ok(columns)
-        })?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let mut columns = Vec::new();
+        if self.retractable {
+            let counts: Int64Array = taken.slots.iter().map(|&slot| Some(self.counts[slot as usize])).collect();
+            columns.push((count_field(), Arc::new(counts) as ArrayRef));
+        }
+        columns.extend(self.aggregates.state(&taken.slots)?);
+        let table = self.table.snapshot(&taken, columns)?;
         Ok(OperatorSnapshot { tables: vec![table], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

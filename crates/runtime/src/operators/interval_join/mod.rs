@@ -8,7 +8,7 @@ use super::kept_rows::{KeptRows, PairCondition, key_fields, set};
 use super::late::LateRows;
 use super::output::{OutputQueue, record_batch};
 use super::window::row_times;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef};
 use base::connector::Instance;
@@ -17,7 +17,7 @@ use base::key::groups_of_instance;
 use base::plan::{IntervalJoin, JoinKind, Output};
 use base::{ChangelogBatch, Result};
 use pairing::Work;
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, Timers};
+use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, Timers};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -310,12 +310,13 @@ impl Operator for IntervalJoinOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
         let mut tables = Vec::new();
-        for side in &self.sides {
-            tables.push(side.kept.snapshot(&self.table, |rows| {
-                let times: Int64Array = rows.iter().map(|&row| Some(side.kept.times[row as usize])).collect();
-                let matched: BooleanArray = rows.iter().map(|&row| Some(side.matched[row as usize])).collect();
+        for side in &mut self.sides {
+            let matched = &side.matched;
+            tables.push(side.kept.snapshot(&self.table, scope, |rows, times| {
+                let times: Int64Array = rows.iter().map(|&row| Some(times[row as usize])).collect();
+                let matched: BooleanArray = rows.iter().map(|&row| Some(matched[row as usize])).collect();
                 let columns: [ArrayRef; 2] = [Arc::new(times), Arc::new(matched)];
                 own_fields().into_iter().zip(columns).collect()
             })?);
@@ -323,6 +324,11 @@ impl Operator for IntervalJoinOperator {
         let clock = self.clock_ms.filter(|_| self.rowtimes.is_some());
         let values = clock.map(|clock_ms| (WATERMARK.to_string(), clock_ms)).into_iter().collect();
         Ok(OperatorSnapshot { tables, values })
+    }
+
+    fn wakes(&self) -> Wakes {
+        let first = self.sides.iter().filter_map(|side| side.timers.first_time()).min();
+        if self.rowtimes.is_some() { Wakes::at_watermark(first) } else { Wakes::at_processing_time(first) }
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -143,7 +143,11 @@ impl IntervalJoinOperator {
         for mut segment in segments {
             for pair in (segment.from..segment.to).filter(|&pair| hits.contains(pair)) {
                 segment.matched = true;
-                self.sides[1 - input].matched[pairs.kept[pair] as usize] = true;
+                let other = &mut self.sides[1 - input];
+                let row = pairs.kept[pair];
+                if !std::mem::replace(&mut other.matched[row as usize], true) {
+                    other.kept.rows.changed(row);
+                }
                 shown_rows.push(segment.row as u32);
                 shown_pairs.push(pair as u32);
             }

@@ -9,7 +9,7 @@ mod step;
 
 use super::EXPIRE_SCAN_MAX;
 use super::output::OutputQueue;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use base::connector::Instance;
@@ -17,7 +17,7 @@ use base::key::groups_of_instance;
 use base::plan::{Join, JoinKind, Output};
 use base::{ChangelogBatch, Expression, Result};
 use side::Side;
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots};
+use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots};
 use std::ops::Range;
 use std::sync::Arc;
 use step::Work;
@@ -127,6 +127,7 @@ impl Operator for JoinOperator {
         let unmatchable = side.unmatchable(&keys);
         self.resize();
         let slots = std::mem::take(&mut self.slots.rows);
+        self.table.changed(&slots);
         self.work = Some(Work::new(input, batch, slots, rows, unmatchable, context.processing_time_ms));
         Ok(())
     }
@@ -153,9 +154,19 @@ impl Operator for JoinOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let tables = self.sides.iter().map(|side| side.chains.snapshot(&self.table)).collect::<Result<_>>()?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take_beside_rows(scope, KeyTable::live_slots);
+        let sides = self.sides.iter_mut();
+        let tables = sides.map(|side| side.chains.snapshot(&self.table, scope, &taken)).collect::<Result<_>>()?;
         Ok(OperatorSnapshot { tables, ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -10,7 +10,7 @@ mod values;
 use super::late::LateRows;
 use super::output::{OutputQueue, record_batch};
 use super::window::row_times;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices};
 use arrow::datatypes::{FieldRef, SchemaRef};
@@ -21,7 +21,9 @@ use base::types::RowType;
 use base::{ChangelogBatch, Result};
 use matcher::{Arrival, Batch, Match, Matcher};
 use partial::{Partial, Partition};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, SortedIdentity, SortedRows, SortedRowsSpec};
+use state::{
+    KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, SortedIdentity, SortedRows, SortedRowsSpec,
+};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use values::{Candidate, Rows, Values};
@@ -427,8 +429,13 @@ impl Operator for MatchRecognizeOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
         self.state()
+    }
+
+    fn wakes(&self) -> Wakes {
+        let first = self.timers.first().map(|(time_ms, _)| *time_ms);
+        if self.rowtime.is_some() { Wakes::at_watermark(first) } else { Wakes::at_processing_time(first) }
     }
 
     fn statistics(&self) -> OperatorStatistics {

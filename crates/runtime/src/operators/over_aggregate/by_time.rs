@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::frames::{Frames, HISTORY, Ordered};
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use crate::operators::EXPIRE_SCAN_MAX;
 use crate::operators::output::{OutputQueue, record_batch};
 use crate::operators::window::{readable_time, row_times};
@@ -14,7 +14,9 @@ use base::key::groups_of_instance;
 use base::plan::{Output, OverAggregate, OverFrame, OverTime};
 use base::text::zone_offset_ms;
 use base::{ChangelogBatch, Error, LogicalType, Result};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowStore, Scope, Slots};
+use state::{
+    KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowNumbers, RowStore, Scope, Slots, TableSnapshot, TakenKeys,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -77,6 +79,8 @@ pub struct OverByTime {
     rows: RowStore,
     owners: Vec<u32>,
     free: Vec<u32>,
+    /// By row that waits.
+    numbers: RowNumbers,
     waiting: BinaryHeap<Waiting>,
     arrivals: u64,
     /// When to clear which partitions; put off where [`Progress::clear_ms`] is another.
@@ -127,6 +131,7 @@ impl OverByTime {
             rows: RowStore::new(input.row.arrow().fields().iter().cloned().collect())?,
             owners: Vec::new(),
             free: Vec::new(),
+            numbers: RowNumbers::default(),
             waiting: BinaryHeap::new(),
             arrivals: 0,
             clearing: BinaryHeap::new(),
@@ -197,6 +202,7 @@ impl OverByTime {
                 }
             };
             self.rows.set(place, &encoded, row);
+            self.numbers.added(place);
             self.owners[place as usize] = slot;
             self.waiting.push(Reverse((time_ms, self.arrivals, place)));
             self.arrivals += 1;
@@ -261,12 +267,39 @@ impl OverByTime {
             progress.done_ms = progress.done_ms.max(time_ms);
             progress.waiting -= 1;
             self.rows.clear(place);
+            self.numbers.removed(place);
             self.free.push(place);
         }
         self.table.written(&slots, now_ms);
         let columns = columns.into_iter().chain(results).collect();
         self.output.push(ChangelogBatch::inserts(record_batch(&self.schema, columns, places.len())?));
         Ok(true)
+    }
+
+    /// The rows that wait, in the order of their arrival.
+    fn snapshot_waiting(&mut self, scope: Scope) -> Result<TableSnapshot> {
+        let (places, gone) = self.numbers.take(scope, self.waiting.len(), || {
+            let mut waiting: Vec<(u64, u32)> = self.waiting.iter().map(|Reverse(row)| (row.1, row.2)).collect();
+            waiting.sort_unstable();
+            waiting.into_iter().map(|(_, place)| place).collect()
+        });
+        let owners: Vec<u32> = places.iter().map(|&place| self.owners[place as usize]).collect();
+        let columns = self.rows.fields().iter().cloned().zip(self.rows.columns(&places)?).collect();
+        self.table.snapshot_numbered(WAITING, gone, &owners, &self.numbers.numbers(&places), false, columns)
+    }
+
+    /// When the partitions of a snapshot are cleared.
+    fn snapshot_clearing(&self, taken: &TakenKeys) -> Result<TableSnapshot> {
+        let mut clearing: Vec<(u32, i64)> =
+            self.clearing.iter().map(|Reverse(planned)| (planned.1, planned.0)).collect();
+        clearing.sort_unstable();
+        let mut is_taken = vec![false; self.table.slots_len()];
+        taken.slots.iter().for_each(|&slot| is_taken[slot as usize] = true);
+        clearing.retain(|planned| is_taken[planned.0 as usize]);
+        let owners: Vec<u32> = clearing.iter().map(|planned| planned.0).collect();
+        let times: Int64Array = clearing.iter().map(|planned| Some(planned.1)).collect();
+        let columns: Vec<(FieldRef, ArrayRef)> = vec![(long_field("clear_ms"), Arc::new(times))];
+        self.table.snapshot_by_key(CLEARING, taken, &owners, columns)
     }
 
     /// Clears the frames of partitions whose rows no frame to come has.
@@ -276,6 +309,7 @@ impl OverByTime {
                 return;
             }
             self.clearing.pop();
+            self.table.changed(&[slot]);
             let progress = &mut self.progress[slot as usize];
             if progress.clear_ms == clear_ms {
                 // Flink forgets the partition: a row behind the watermark finds it new.
@@ -397,37 +431,31 @@ impl Operator for OverByTime {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let slots = self.table.live_slots();
-        let (frames, progress) = (&self.frames, &self.progress);
-        let partitions = self.table.snapshot(Scope::Full, slots.clone(), |slots| {
-            let column = |value: fn(&Progress) -> i64| -> ArrayRef {
-                Arc::new(slots.iter().map(|&slot| Some(value(&progress[slot as usize]))).collect::<Int64Array>())
-            };
-            let mut columns = vec![
-                (long_field("done_ms"), column(|progress| progress.done_ms)),
-                (long_field("clear_ms"), column(|progress| progress.clear_ms)),
-            ];
-            columns.extend(frames.state(slots)?);
-            Ok(columns)
-        })?;
-        let mut tables = vec![partitions, self.frames.snapshot_rows(&self.table, &slots)?];
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take_beside_rows(scope, KeyTable::live_slots);
+        let column = |value: fn(&Progress) -> i64| -> ArrayRef {
+            let values = taken.slots.iter().map(|&slot| Some(value(&self.progress[slot as usize])));
+            Arc::new(values.collect::<Int64Array>())
+        };
+        let mut columns = vec![
+            (long_field("done_ms"), column(|progress| progress.done_ms)),
+            (long_field("clear_ms"), column(|progress| progress.clear_ms)),
+        ];
+        columns.extend(self.frames.state(&taken.slots)?);
+        let partitions = self.table.snapshot(&taken, columns)?;
+        let mut tables = vec![partitions, self.frames.snapshot_rows(&self.table, scope, &taken)?];
         if self.rowtime.is_some() {
-            let mut waiting: Vec<(i64, u64, u32)> = self.waiting.iter().map(|Reverse(row)| *row).collect();
-            waiting.sort_unstable();
-            let places: Vec<u32> = waiting.iter().map(|row| row.2).collect();
-            let owners: Vec<u32> = places.iter().map(|&place| self.owners[place as usize]).collect();
-            let columns = self.rows.fields().iter().cloned().zip(self.rows.columns(&places)?).collect();
-            tables.push(self.table.snapshot_rows(WAITING, &owners, columns)?);
-            let mut clearing: Vec<(i64, u32)> = self.clearing.iter().map(|Reverse(planned)| *planned).collect();
-            clearing.sort_unstable();
-            let owners: Vec<u32> = clearing.iter().map(|planned| planned.1).collect();
-            let times: Int64Array = clearing.iter().map(|planned| Some(planned.0)).collect();
-            let columns: Vec<(FieldRef, ArrayRef)> = vec![(long_field("clear_ms"), Arc::new(times))];
-            tables.push(self.table.snapshot_rows(CLEARING, &owners, columns)?);
+            tables.push(self.snapshot_waiting(scope)?);
+            tables.push(self.snapshot_clearing(&taken)?);
         }
         let values = self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms));
         Ok(OperatorSnapshot { tables, values: values.into_iter().collect() })
+    }
+
+    fn wakes(&self) -> Wakes {
+        let waiting = self.waiting.peek().map(|Reverse((time_ms, ..))| *time_ms);
+        let clearing = self.clearing.peek().map(|Reverse((clear_ms, _))| *clear_ms);
+        Wakes::at_watermark(waiting.into_iter().chain(clearing).min())
     }
 
     fn statistics(&self) -> OperatorStatistics {

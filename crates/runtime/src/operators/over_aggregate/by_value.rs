@@ -2,7 +2,7 @@
 
 use super::calls::{Calls, Ranks};
 use super::steps::Steps;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use crate::operators::EXPIRE_SCAN_MAX;
 use crate::operators::output::{OutputQueue, record_batch};
 use crate::operators::touched::Touched;
@@ -13,7 +13,7 @@ use base::connector::Instance;
 use base::key::groups_of_instance;
 use base::plan::{Output, OverAggregate, OverFrame, SortKey};
 use base::{ChangelogBatch, Error, Result, RowKind};
-use state::{EncodedRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowStore, Scope, Slots};
+use state::{EncodedRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowNumbers, RowStore, Scope, Slots};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub struct OverByValue {
     results: RowStore,
     rows_len: u32,
     free: Vec<u32>,
+    /// By row.
+    numbers: RowNumbers,
 
     slots: Slots,
     touched: Touched,
@@ -138,6 +140,7 @@ impl OverByValue {
             order: node.order.clone(),
             rows_len: 0,
             free: Vec::new(),
+            numbers: RowNumbers::default(),
             slots: Slots::default(),
             touched: Touched::default(),
             steps: Steps::default(),
@@ -165,14 +168,17 @@ impl OverByValue {
         self.rows.clear(row);
         self.orders.clear(row);
         self.results.clear(row);
+        self.numbers.removed(row);
         self.free.push(row);
     }
 
     fn new_row(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+        let row = self.free.pop().unwrap_or_else(|| {
             self.rows_len += 1;
             self.rows_len - 1
-        })
+        });
+        self.numbers.added(row);
+        row
     }
 
     /// The order of rows as bytes, in which NULL comes first: where it is to come last, whether it is NULL comes
@@ -384,6 +390,7 @@ impl OverByValue {
             for &row in &self.partitions[slot as usize].rows[edit.from..] {
                 if !self.results.equals(row, encoded, place) {
                     self.results.set(row, encoded, place);
+                    self.numbers.changed(row);
                 }
                 place += 1;
             }
@@ -413,6 +420,11 @@ impl Operator for OverByValue {
                 self.orders.set(id, &orders, row);
                 self.results.set(id, &results, row);
                 self.partitions[slot as usize].rows.push(id);
+            }
+            // They come in the order of their arrival.
+            for &slot in &partitions.slots {
+                let orders = &self.orders;
+                self.partitions[slot as usize].rows.sort_by(|left, right| orders.compare_slots(*left, *right));
             }
         }
         Ok(())
@@ -456,20 +468,27 @@ impl Operator for OverByValue {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let slots = self.table.live_slots();
-        let aggregates = &self.calls.aggregates;
-        let partitions = self.table.snapshot(Scope::Full, slots.clone(), |slots| aggregates.state(slots))?;
-        let (mut owners, mut ids) = (Vec::new(), Vec::new());
-        for slot in slots {
-            let rows = &self.partitions[slot as usize].rows;
-            owners.extend(std::iter::repeat_n(slot, rows.len()));
-            ids.extend_from_slice(rows);
-        }
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take_beside_rows(scope, KeyTable::live_slots);
+        let partitions = self.table.snapshot(&taken, self.calls.aggregates.state(&taken.slots)?)?;
+        let all = || self.table.live_slots();
+        let (owners, ids, gone) =
+            self.numbers.take_by_key(scope, self.rows_len as usize - self.free.len(), &taken, all, {
+                |slot| self.partitions[slot as usize].rows.iter().copied()
+            });
         let rows = self.rows.fields().iter().cloned().zip(self.rows.columns(&ids)?);
         let results = self.results.fields().iter().cloned().zip(self.results.columns(&ids)?);
-        let rows = self.table.snapshot_rows(ROWS, &owners, rows.chain(results).collect())?;
+        let numbers = self.numbers.numbers(&ids);
+        let rows = self.table.snapshot_numbered(ROWS, gone, &owners, &numbers, true, rows.chain(results).collect())?;
         Ok(OperatorSnapshot { tables: vec![partitions, rows], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

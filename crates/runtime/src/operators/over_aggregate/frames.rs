@@ -8,7 +8,7 @@ use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use base::Result;
 use base::plan::OverFrame;
-use state::{KeyTable, Restored, RowStore, TableSnapshot};
+use state::{KeyTable, Restored, RowNumbers, RowStore, Scope, TableSnapshot, TakenKeys};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -59,6 +59,8 @@ pub(super) struct Frames {
     stored: RowStore,
     stored_len: u32,
     free: Vec<u32>,
+    /// By stored row.
+    row_numbers: RowNumbers,
     /// By slot; empty without numbering calls.
     numbers: Vec<Numbers>,
 
@@ -77,6 +79,7 @@ impl Frames {
             history: Vec::new(),
             stored_len: 0,
             free: Vec::new(),
+            row_numbers: RowNumbers::default(),
             numbers: Vec::new(),
             steps: Steps::default(),
             last_group: Vec::new(),
@@ -118,6 +121,7 @@ impl Frames {
     fn forget_rows(&mut self, slot: u32) {
         let Some(history) = self.history.get_mut(slot as usize) else { return };
         for entry in std::mem::take(history) {
+            self.row_numbers.removed(entry.row);
             self.stored.clear(entry.row);
             self.free.push(entry.row);
         }
@@ -164,6 +168,7 @@ impl Frames {
         let columns = self.calls.columns(&aggregates, &ranks, &shifts);
         self.store(&own, rows.slots)?;
         for row in left {
+            self.row_numbers.removed(row);
             self.stored.clear(row);
             self.free.push(row);
         }
@@ -300,7 +305,9 @@ impl Frames {
         }
         let encoded = self.stored.encode(own)?;
         for &slot in slots {
-            for entry in self.history[slot as usize].iter_mut().rev().take_while(|entry| entry.row & IN_BATCH != 0) {
+            let history = &mut self.history[slot as usize];
+            let new = history.iter().rev().take_while(|entry| entry.row & IN_BATCH != 0).count();
+            for entry in history.range_mut(history.len() - new..) {
                 let row = (entry.row & !IN_BATCH) as usize;
                 entry.row = match self.free.pop() {
                     Some(free) => free,
@@ -310,6 +317,7 @@ impl Frames {
                     }
                 };
                 self.stored.set(entry.row, &encoded, row);
+                self.row_numbers.added(entry.row);
             }
         }
         Ok(())
@@ -366,21 +374,26 @@ impl Frames {
         Ok(())
     }
 
-    /// The rows in frames, partition by partition in the order of `slots`.
-    pub fn snapshot_rows(&self, table: &KeyTable, slots: &[u32]) -> Result<TableSnapshot> {
-        let entries = || {
-            let of_slot = |slot: &u32| {
-                let slot = *slot;
-                self.history.get(slot as usize).into_iter().flatten().map(move |entry| (slot, *entry))
-            };
-            slots.iter().flat_map(of_slot)
-        };
-        let rows: Vec<u32> = entries().map(|(_, entry)| entry.row).collect();
-        let owners: Vec<u32> = entries().map(|(slot, _)| slot).collect();
-        let times: Int64Array = entries().map(|(_, entry)| Some(entry.time_ms)).collect();
-        let mut values: Vec<(FieldRef, ArrayRef)> = vec![(time_field(), Arc::new(times))];
+    /// The rows in frames, partition by partition: all of them, or those that changed since the last snapshot.
+    pub fn snapshot_rows(&mut self, table: &KeyTable, scope: Scope, taken: &TakenKeys) -> Result<TableSnapshot> {
+        let (history, rows_len) = (&self.history, self.rows_len());
+        let of_slot = |slot: u32| history.get(slot as usize).into_iter().flatten();
+        let all = || table.live_slots();
+        let (owners, rows, gone) =
+            self.row_numbers.take_by_key(scope, rows_len, taken, all, |slot| of_slot(slot).map(|entry| entry.row));
+        // The rows of a partition stand in the order of its history, though some may be missing.
+        let mut times = Vec::with_capacity(rows.len());
+        let mut entries = of_slot(u32::MAX);
+        for (at, (&slot, &row)) in owners.iter().zip(&rows).enumerate() {
+            if at == 0 || owners[at - 1] != slot {
+                entries = of_slot(slot);
+            }
+            times.extend(entries.find(|entry| entry.row == row).map(|entry| entry.time_ms));
+        }
+        let mut values: Vec<(FieldRef, ArrayRef)> = vec![(time_field(), Arc::new(Int64Array::from(times)))];
         values.extend(self.calls.fields.iter().cloned().zip(self.stored.columns(&rows)?));
-        table.snapshot_rows(HISTORY, &owners, values)
+        let numbers = self.row_numbers.numbers(&rows);
+        table.snapshot_numbered(HISTORY, gone, &owners, &numbers, true, values)
     }
 
     /// The columns of [`Frames::snapshot_rows`].
@@ -395,6 +408,7 @@ impl Frames {
         let times = times.as_primitive::<Int64Type>();
         for (row, &slot) in restored.slots.iter().enumerate() {
             self.stored.set(self.stored_len, &encoded, row);
+            self.row_numbers.added(self.stored_len);
             let entry = Entry { row: self.stored_len, time_ms: times.value(row) };
             self.stored_len += 1;
             if let Some(history) = self.history.get_mut(slot as usize) {
@@ -416,6 +430,7 @@ impl Frames {
             + entries
             + self.history.capacity() * size_of::<VecDeque<Entry>>()
             + self.stored.heap_bytes()
+            + self.row_numbers.heap_bytes()
             + self.free.capacity() * size_of::<u32>()
             + self.numbers.capacity() * size_of::<Numbers>()
             + self.last_group.capacity() * size_of::<(u32, u32)>()

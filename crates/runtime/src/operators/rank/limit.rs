@@ -4,7 +4,7 @@ use super::super::output::OutputQueue;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
 use base::plan::{Rank, RankEnd, RankStrategy};
 use base::{ChangelogBatch, Result};
-use state::OperatorSnapshot;
+use state::{OperatorSnapshot, Scope};
 
 /// The name of the count in snapshots.
 const COUNT: &str = "rows";
@@ -63,7 +63,7 @@ impl Operator for LimitOperator {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
         let values = [(COUNT.to_string(), self.count as i64)].into();
         Ok(OperatorSnapshot { values, ..Default::default() })
     }

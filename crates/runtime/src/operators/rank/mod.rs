@@ -4,9 +4,10 @@ mod changes;
 mod limit;
 
 use super::EXPIRE_SCAN_MAX;
+use super::kept_rows::snapshot_sorted;
 use super::output::{OutputQueue, record_batch};
 use super::touched::Touched;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
@@ -490,17 +491,20 @@ impl Operator for RankOperator {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let live = self.table.live_slots();
-        let (slots, rows) = self.rows.by_arrival(&live);
-        let values = self.rows.fields().into_iter().zip(self.rows.columns(&rows)?).collect();
-        let rows = self.table.snapshot_rows(ROWS, &slots, values)?;
-        let ends = &self.ends;
-        let partitions = self.table.snapshot(Scope::Full, live, |slots| {
-            let ends: Int64Array = slots.iter().map(|&slot| ends[slot as usize].map(|end| end as i64)).collect();
-            Ok(vec![(end_field(), Arc::new(ends) as ArrayRef)])
-        })?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take_beside_rows(scope, KeyTable::live_slots);
+        let rows = snapshot_sorted(&mut self.rows, &self.table, ROWS, scope, false, |_| Vec::new())?;
+        let ends: Int64Array = taken.slots.iter().map(|&slot| self.ends[slot as usize].map(|end| end as i64)).collect();
+        let partitions = self.table.snapshot(&taken, vec![(end_field(), Arc::new(ends) as ArrayRef)])?;
         Ok(OperatorSnapshot { tables: vec![partitions, rows], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

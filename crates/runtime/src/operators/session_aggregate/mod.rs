@@ -4,13 +4,13 @@ use super::aggregates::{Aggregates, SlotRows};
 use super::output::record_batch;
 use super::sessions::{Contents, SessionWindows};
 use super::window_table::{WindowColumns, timestamps};
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef};
 use base::connector::Instance;
 use base::plan::{Output, WindowAggregate, WindowProperty};
 use base::{ChangelogBatch, Result, RowKind};
-use state::OperatorSnapshot;
+use state::{OperatorSnapshot, Scope};
 use std::sync::Arc;
 
 /// Aggregates by session and key.
@@ -191,12 +191,25 @@ impl Operator for SessionAggregateOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn keep_late(&mut self) -> bool {
+        self.windows.keep_late();
+        true
+    }
+
+    fn take_late(&mut self) -> Vec<ChangelogBatch> {
+        self.windows.take_late()
+    }
+
+    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
         let groups = &self.groups;
         self.windows.snapshot(|slots| {
             let state = groups.state(&slots)?;
             Ok((slots, state))
         })
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.windows.wakes()
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -3,13 +3,13 @@
 use super::output::record_batch;
 use super::sessions::{Contents, SessionWindows};
 use super::window_table::{WindowColumns, timestamps};
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef, UInt8Type};
 use base::connector::Instance;
 use base::plan::{Output, WindowTable};
 use base::{ChangelogBatch, Error, Result, RowKind};
-use state::{OperatorSnapshot, RowStore};
+use state::{OperatorSnapshot, RowStore, Scope};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -224,7 +224,16 @@ impl Operator for SessionTableOperator {
         Ok(Some(ChangelogBatch::new(record_batch(&self.schema, columns, given.len())?, kinds)))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
+    fn keep_late(&mut self) -> bool {
+        self.windows.keep_late();
+        true
+    }
+
+    fn take_late(&mut self) -> Vec<ChangelogBatch> {
+        self.windows.take_late()
+    }
+
+    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
         let held = &self.rows;
         self.windows.snapshot(|sessions| {
             let of = |&session: &u32| held.of(session).map(move |row| (session, row));
@@ -241,6 +250,10 @@ impl Operator for SessionTableOperator {
             columns.extend(held.store.fields().iter().cloned().zip(held.store.columns(&rows)?));
             Ok((sessions, columns))
         })
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.windows.wakes()
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -8,7 +8,7 @@ mod list;
 use super::late::LateRows;
 use super::window::{WindowAssigner, WindowFrontier};
 use super::window_time::WindowTime;
-use crate::operator::{OperatorContext, OperatorStatistics};
+use crate::operator::{OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use base::key::groups_of_instance;
@@ -134,7 +134,7 @@ impl SessionWindows {
             let slot = match self.list.place(key, start, end) {
                 Place::Behind(_) if frontier.is_over(&self.assigner, end) => {
                     let now_ms = self.time.now_ms().unwrap_or(i64::MIN);
-                    self.late.add_with(|| self.assigner.late_text(self.time.name(), time, now_ms));
+                    self.late.add_row(row as u32, || self.assigner.late_text(self.time.name(), time, now_ms));
                     continue;
                 }
                 Place::Behind(behind) => {
@@ -154,6 +154,7 @@ impl SessionWindows {
             self.row_slots.push(slot);
         }
         self.flush(&batch, contents)?;
+        self.late.batch(&batch)?;
         // A key of late rows only.
         let unused = key_slots.new.iter().copied().filter(|&key| self.list.is_empty(key)).collect::<Vec<_>>();
         self.table.remove(&unused)?;
@@ -181,6 +182,16 @@ impl SessionWindows {
         Ok(())
     }
 
+    /// Late rows are kept from now on.
+    pub fn keep_late(&mut self) {
+        self.late.keep();
+    }
+
+    /// The late rows since the last call.
+    pub fn take_late(&mut self) -> Vec<ChangelogBatch> {
+        self.late.take()
+    }
+
     /// The watermark has advanced.
     pub fn on_watermark(&mut self, watermark_ms: i64) {
         self.firing_until_ms = self.firing_until_ms.max(self.time.on_watermark(watermark_ms));
@@ -189,6 +200,12 @@ impl SessionWindows {
     /// The clock has advanced.
     pub fn on_processing_time(&mut self, context: &OperatorContext) {
         self.firing_until_ms = self.firing_until_ms.max(self.time.on_processing_time(context));
+    }
+
+    /// When the next session may be over.
+    pub fn wakes(&self) -> Wakes {
+        let first = self.timers.peek().map(|Reverse((end, _))| self.assigner.fires_at(*end));
+        self.time.wakes(first)
     }
 
     /// The next sessions that are over, at most `rows_max`, in the order of their ends, then of their beginnings. They are to be

@@ -1,17 +1,18 @@
-//! Joins of rows with the versions of a table that were valid at their time.
+//! Joins of rows with the versions of a table that were valid at their time, or that are valid now.
 
 use super::EXPIRE_SCAN_MAX;
 use super::kept_rows::{Hits, KeptRows, NO_ROW, PairCondition, key_fields, pick, set};
 use super::output::{OutputQueue, record_batch};
 use super::window::row_times;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::alignment::WATERMARK_NONE;
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, UInt8Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef, UInt8Type};
 use base::connector::Instance;
 use base::key::groups_of_instance;
 use base::plan::{Output, TemporalJoin};
 use base::{ChangelogBatch, Result, RowKind};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, Timers};
+use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, Timers};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,12 +22,16 @@ const WAITING: &str = "waiting";
 const VERSIONS: &str = "versions";
 /// In [`TemporalJoinOperator::due`]: no timer.
 const NEVER: i64 = i64::MAX;
+/// The time of all rows where it is now that counts.
+const NOW_MS: i64 = 0;
+/// In the values of a snapshot: the right input had caught up.
+const CAUGHT_UP: &str = "caught_up";
 /// The kinds of rows that wait, as they are saved.
 const KINDS: [RowKind; 4] = [RowKind::Insert, RowKind::UpdateBefore, RowKind::UpdateAfter, RowKind::Delete];
 
 /// Joins rows with the versions of a table.
 ///
-/// * input: any kinds. A `-U` of the right side says nothing, a `-D` ends the version before it, a row with the time of a
+/// * input: any kinds. Where the right side is the last row by time, an older one that comes later is no version. A `-U` of the right side says nothing, a `-D` ends the version before it, a row with the time of a
 ///   known version takes its place. A `-D` without a time, which is what a bare key gives, takes the last version back
 /// * output: left rows with the kind that they came with, when the watermark reaches their time; those of one key in the order
 ///   of their arrival
@@ -35,13 +40,22 @@ const KINDS: [RowKind; 4] = [RowKind::Insert, RowKind::UpdateBefore, RowKind::Up
 ///   for the TTL
 /// * late rows: a left row behind the watermark is given with the next one, and joined with the versions that are left then; a
 ///   late version counts like all others
+///
+/// Without rowtimes all rows have the same time, the one of now: a right row replaces the one before, and a left row is given
+/// when it comes. Before the right input has caught up with what its tables held at the start, left rows wait, and event time
+/// with them.
 #[derive(Debug)]
 pub struct TemporalJoinOperator {
     is_outer: bool,
     condition: Option<PairCondition>,
     output_schema: SchemaRef,
     own_groups: Range<u16>,
-    rowtimes: [usize; 2],
+    /// `None`: the rows of now.
+    rowtimes: Option<[usize; 2]>,
+    /// A right row older than the last one of its key is none.
+    only_latest: bool,
+    /// Left rows need not wait for the right input's tables.
+    has_tables: bool,
     expires: bool,
 
     /// The keys of both sides.
@@ -90,13 +104,15 @@ impl TemporalJoinOperator {
             output_schema: output.row.arrow().clone(),
             own_groups: groups_of_instance(instance.index, instance.parallelism),
             rowtimes: node.rowtimes,
+            only_latest: node.only_latest,
+            has_tables: node.rowtimes.is_some(),
             expires: ttl_ms.is_some(),
             table: KeyTable::new(KeyTableSpec { name: KEYS, namespace: None, fields, ttl_ms })?,
-            left: KeptRows::new(WAITING, left, left_keys, strict.clone(), Some(node.rowtimes[0]))?,
+            left: KeptRows::new(WAITING, left, left_keys, strict.clone(), node.rowtimes.map(|[left, _]| left))?,
             kinds: Vec::new(),
             arrivals: Vec::new(),
             next_arrival: 0,
-            right: KeptRows::new(VERSIONS, right, right_keys, strict, Some(node.rowtimes[1]))?,
+            right: KeptRows::new(VERSIONS, right, right_keys, strict, node.rowtimes.map(|[_, right]| right))?,
             ends: Vec::new(),
             due: Vec::new(),
             timers: Timers::default(),
@@ -257,7 +273,10 @@ impl TemporalJoinOperator {
     }
 
     fn on_left(&mut self, batch: &ChangelogBatch, slots: &[u32], keys: &[ArrayRef]) -> Result<()> {
-        let times = row_times(batch.records(), self.rowtimes[0])?;
+        let times = match self.rowtimes {
+            Some([left, _]) => row_times(batch.records(), left)?,
+            None => Int64Array::from(vec![NOW_MS; batch.num_rows()]),
+        };
         let encoded = self.left.encode(batch)?;
         let unmatchable = self.left.unmatchable(keys).filter(|_| !self.is_outer);
         for (row, &slot) in slots.iter().enumerate() {
@@ -268,11 +287,15 @@ impl TemporalJoinOperator {
             let kind = KINDS.iter().position(|kind| *kind == batch.kind(row)).unwrap_or_default();
             self.add_left(slot, kept, kind as u8);
         }
+        if self.rowtimes.is_none() && self.has_tables {
+            self.until_ms = Some(NOW_MS);
+        }
         Ok(())
     }
 
     fn on_right(&mut self, batch: &ChangelogBatch, slots: &[u32], keys: &[ArrayRef]) -> Result<()> {
-        let times = base::time::epoch_ms(batch.records().column(self.rowtimes[1]))?;
+        let Some([_, rowtime]) = self.rowtimes else { return self.on_right_now(batch, slots, keys) };
+        let times = base::time::epoch_ms(batch.records().column(rowtime))?;
         let encoded = self.right.encode(batch)?;
         let unmatchable = self.right.unmatchable(keys);
         for (row, &slot) in slots.iter().enumerate() {
@@ -283,14 +306,19 @@ impl TemporalJoinOperator {
             if times.is_null(row) {
                 if kind.is_addition() {
                     // The error says which column.
-                    row_times(batch.slice(row, 1).records(), self.rowtimes[1])?;
+                    row_times(batch.slice(row, 1).records(), rowtime)?;
                 }
                 if let Some(last) = self.right.rows.last(slot) {
                     self.ends[last as usize] = true;
+                    self.right.rows.changed(last);
                 }
                 continue;
             }
             let time = times.value(row);
+            let last = self.right.rows.last(slot).filter(|_| self.only_latest);
+            if last.is_some_and(|last| time < self.right.times[last as usize]) {
+                continue;
+            }
             let before = self.right.rows.count_before(slot, |kept| self.right.times[kept as usize] < time);
             let same = self.right.rows.at(slot, before).filter(|&kept| self.right.times[kept as usize] == time);
             let kept = match same {
@@ -303,6 +331,29 @@ impl TemporalJoinOperator {
             };
             set(&mut self.ends, kept, !kind.is_addition());
             self.schedule(slot);
+        }
+        self.right.rows.release();
+        Ok(())
+    }
+}
+
+impl TemporalJoinOperator {
+    /// The row of now takes the place of the one before.
+    fn on_right_now(&mut self, batch: &ChangelogBatch, slots: &[u32], keys: &[ArrayRef]) -> Result<()> {
+        let encoded = self.right.encode(batch)?;
+        let unmatchable = self.right.unmatchable(keys);
+        for (row, &slot) in slots.iter().enumerate() {
+            let kind = batch.kind(row);
+            if kind == RowKind::UpdateBefore || unmatchable.as_ref().is_some_and(|rows| rows[row]) {
+                continue;
+            }
+            if let Some(before) = self.right.rows.at(slot, 0) {
+                self.right.rows.remove(slot, before);
+            }
+            if kind.is_addition() {
+                let kept = self.right.insert(slot, &encoded, row, NOW_MS);
+                set(&mut self.ends, kept, false);
+            }
         }
         self.right.rows.release();
         Ok(())
@@ -340,6 +391,8 @@ impl Operator for TemporalJoinOperator {
                 }
             }
         }
+        let had_tables = |snapshot: &OperatorSnapshot| snapshot.values.contains_key(CAUGHT_UP);
+        self.has_tables |= !restored.is_empty() && restored.iter().all(had_tables);
         self.resize();
         self.table.live_slots().into_iter().for_each(|slot| self.schedule(slot));
         Ok(())
@@ -365,7 +418,21 @@ impl Operator for TemporalJoinOperator {
     }
 
     fn on_watermark(&mut self, watermark_ms: i64, _context: &OperatorContext) -> Result<()> {
-        self.until_ms = self.until_ms.max(Some(watermark_ms));
+        if self.rowtimes.is_some() {
+            self.until_ms = self.until_ms.max(Some(watermark_ms));
+        }
+        Ok(())
+    }
+
+    fn output_watermark(&self, watermark_ms: i64) -> i64 {
+        if self.has_tables { watermark_ms } else { WATERMARK_NONE }
+    }
+
+    fn on_caught_up(&mut self, input: usize, _context: &OperatorContext) -> Result<()> {
+        if input == 1 && self.rowtimes.is_none() {
+            self.has_tables = true;
+            self.until_ms = Some(NOW_MS);
+        }
         Ok(())
     }
 
@@ -392,19 +459,24 @@ impl Operator for TemporalJoinOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let times = |kept: &KeptRows, rows: &[u32]| -> ArrayRef {
-            Arc::new(rows.iter().map(|&row| Some(kept.times[row as usize])).collect::<Int64Array>())
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let times = |times: &[i64], rows: &[u32]| -> ArrayRef {
+            Arc::new(rows.iter().map(|&row| Some(times[row as usize])).collect::<Int64Array>())
         };
-        let versions = self.right.snapshot(&self.table, |rows| {
+        let versions = self.right.snapshot(&self.table, scope, |rows, of_row| {
             let ends: BooleanArray = rows.iter().map(|&row| Some(self.ends[row as usize])).collect();
-            version_fields().into_iter().zip([times(&self.right, rows), Arc::new(ends)]).collect()
+            version_fields().into_iter().zip([times(of_row, rows), Arc::new(ends)]).collect()
         })?;
-        let waiting = self.left.snapshot(&self.table, |rows| {
+        let waiting = self.left.snapshot(&self.table, scope, |rows, of_row| {
             let kinds: UInt8Array = rows.iter().map(|&row| Some(self.kinds[row as usize])).collect();
-            waiting_fields().into_iter().zip([times(&self.left, rows), Arc::new(kinds)]).collect()
+            waiting_fields().into_iter().zip([times(of_row, rows), Arc::new(kinds)]).collect()
         })?;
-        Ok(OperatorSnapshot { tables: vec![versions, waiting], ..Default::default() })
+        let caught_up = (self.rowtimes.is_none() && self.has_tables).then(|| (CAUGHT_UP.to_string(), 1));
+        Ok(OperatorSnapshot { tables: vec![versions, waiting], values: caught_up.into_iter().collect() })
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::at_watermark(self.timers.first_time())
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -1,5 +1,6 @@
 //! ORDER BY a time attribute: rows wait until nothing can come before them.
 
+use super::kept_rows::snapshot_sorted;
 use super::late::LateRows;
 use super::output::{OutputQueue, record_batch};
 use super::window::row_times;
@@ -12,7 +13,9 @@ use base::key::groups_of_instance;
 use base::plan::{Output, TemporalSort};
 use base::types::RowType;
 use base::{ChangelogBatch, Result};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, SortedIdentity, SortedRows, SortedRowsSpec};
+use state::{
+    KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, SortedIdentity, SortedRows, SortedRowsSpec,
+};
 use std::ops::Range;
 
 /// The name of the table in snapshots.
@@ -185,10 +188,8 @@ impl Operator for TemporalSortOperator {
         Ok(Some(ChangelogBatch::inserts(records)))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let (slots, rows) = self.rows.by_arrival(&self.table.live_slots());
-        let values = self.rows.fields().into_iter().zip(self.rows.columns(&rows)?).collect();
-        let table = self.table.snapshot_rows(ROWS, &slots, values)?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let table = snapshot_sorted(&mut self.rows, &self.table, ROWS, scope, false, |_| Vec::new())?;
         let values = self.last_ms.map(|last_ms| (LAST.to_string(), last_ms)).into_iter().collect();
         Ok(OperatorSnapshot { tables: vec![table], values })
     }

@@ -183,6 +183,6 @@ fn output_is_cut_to_the_wanted_size() {
     let script: String = (0..100).map(|k| format!("+I k{k} 1\n")).collect();
     let mut run = run_bounded(&grouped, &script, 7);
     assert_eq!((run.output.len(), run.largest_batch), (100, 7));
-    let snapshot = run.operators[0].snapshot().expect("snapshot");
+    let snapshot = run.operators[0].snapshot(state::Scope::Full).expect("snapshot");
     assert_eq!(snapshot.tables[0].rows.num_rows(), 100);
 }

@@ -4,7 +4,8 @@
 //! 00:00:05`, `null` for NULL), a watermark (`wm 00:01`, `wm max`) or a processing time (`now 5000`, in
 //! milliseconds).
 
-use super::super::create;
+use super::changes::{self, Histories};
+use super::parted;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
 use arrow::array::*;
 use arrow::datatypes::*;
@@ -75,7 +76,7 @@ impl Case {
 
     /// The operator of one instance, or why not.
     pub fn try_operator(&self, instance: Instance) -> Result<Box<dyn Operator>> {
-        create(&self.node, &[&self.input], instance, &JobConfig::default())
+        parted::create(&self.node, &[&self.input], instance, &JobConfig::default())
     }
 
     /// Checks the output of batches of one row exactly; with other batchings and with restores, the rows or the
@@ -96,9 +97,35 @@ impl Case {
                 ),
             }
         }
+        for (every, rows) in [(2, 1), (3, 1), (5, 1), (3, 2)] {
+            changes::restarting_every(every, || {
+                let actual = self.run(script, rows, true);
+                assert_eq!(
+                    self.table(&actual),
+                    self.table(&expected),
+                    "restarts from changes, every {every} batches of {rows} rows: {actual:#?}"
+                );
+                assert!(rows > 1 || actual == expected, "restarts from changes, every {every} rows: {actual:#?}");
+            });
+        }
+        self.check_rescaled(script, &expected);
+        parted::once_more(|| {
+            for (rows, restore) in [(1, false), (1, true), (2, true), (1000, false)] {
+                let actual = self.run(script, rows, restore);
+                assert_eq!(
+                    self.table(&actual),
+                    self.table(&expected),
+                    "the table within a budget, batches of {rows} rows, restore {restore}: {actual:#?}"
+                );
+            }
+            self.check_rescaled(script, &expected);
+        });
+    }
+
+    fn check_rescaled(&self, script: &str, expected: &[String]) {
         for (before, after) in [(1, 2), (2, 1), (3, 4)] {
             let actual = self.run_rescaled(script, before, after);
-            assert_eq!(self.table(&actual), self.table(&expected), "rescaled from {before} to {after}: {actual:#?}");
+            assert_eq!(self.table(&actual), self.table(expected), "rescaled from {before} to {after}: {actual:#?}");
         }
     }
 
@@ -167,6 +194,7 @@ pub struct Run<'a> {
     pub context: OperatorContext,
     pub output: Vec<String>,
     pub largest_batch: usize,
+    histories: Histories,
 }
 
 /// What is given to the operator in one call.
@@ -179,7 +207,8 @@ pub enum Call<'a> {
 impl<'a> Run<'a> {
     fn new(case: &'a Case, parallelism: usize, snapshots: Vec<OperatorSnapshot>) -> Run<'a> {
         let context = OperatorContext { watermark_ms: None, processing_time_ms: 0, rows_max: 4096 };
-        let mut run = Run { case, operators: vec![], context, output: vec![], largest_batch: 0 };
+        let mut run =
+            Run { case, operators: vec![], context, output: vec![], largest_batch: 0, histories: Histories::default() };
         run.start(parallelism, snapshots);
         run
     }
@@ -192,9 +221,11 @@ impl<'a> Run<'a> {
     }
 
     fn restart(&mut self, parallelism: usize) {
-        let snapshots = self.operators.iter_mut().map(|operator| operator.snapshot().expect("snapshot")).collect();
-        // The runtime learns watermarks anew after a restart.
-        self.context.watermark_ms = None;
+        let Some(snapshots) = self.histories.chance(&mut self.operators) else { return };
+        // Whoever is not told where time was must know it; parts that were put away are told.
+        if !parted::is_on() {
+            self.context.watermark_ms = None;
+        }
         self.start(parallelism, snapshots);
     }
 

@@ -1,7 +1,8 @@
 //! Joins. A script line is a side and a change of it: `l +I a 1`, `r -D a 2`, or a processing time `now 1000`.
 
-use super::super::create;
+use super::changes::{self, Histories};
 use super::harness::{batch_of_lines, print, stream};
+use super::parted;
 use super::stand_ins::Closure;
 use crate::operator::{Operator, OperatorContext};
 use arrow::array::*;
@@ -75,7 +76,7 @@ impl Joined {
         let start = |index| {
             let inputs = [&self.inputs[0], &self.inputs[1]];
             let instance = Instance { index, parallelism };
-            let mut operator = create(&self.node, &inputs, instance, &JobConfig::default()).expect("operator");
+            let mut operator = parted::create(&self.node, &inputs, instance, &JobConfig::default()).expect("operator");
             operator.open(snapshots).expect("open");
             operator
         };
@@ -88,6 +89,7 @@ impl Joined {
         let mut output = Vec::new();
         let mut operators = self.start(parallelisms.first().copied().unwrap_or(1), &[]);
         let mut restarts = parallelisms.iter().cycle();
+        let mut histories = Histories::default();
         for (side, lines) in batches(script, rows) {
             if side == "now" {
                 context.processing_time_ms = lines.parse().expect("milliseconds");
@@ -110,7 +112,7 @@ impl Joined {
                 }
             }
             if let Some(&parallelism) = restarts.next() {
-                let snapshots: Vec<_> = operators.iter_mut().map(|o| o.snapshot().expect("snapshot")).collect();
+                let Some(snapshots) = histories.chance(&mut operators) else { continue };
                 operators = self.start(parallelism, &snapshots);
             }
         }
@@ -130,6 +132,20 @@ impl Joined {
             let actual = self.run(script, 1, 4096, parallelisms);
             assert_eq!(table(&actual), table(&expected), "parallelism {parallelisms:?}: {actual:#?}");
         }
+        for every in [2, 3, 5] {
+            changes::restarting_every(every, || {
+                let actual = self.run(script, 1, 4096, &[1]);
+                assert_eq!(actual, expected, "restarts from changes, every {every} batches");
+                let actual = self.run(script, 1, 4096, &[3, 4, 1]);
+                assert_eq!(table(&actual), table(&expected), "restarts from changes, every {every} batches");
+            });
+        }
+        parted::once_more(|| {
+            for (rows, parallelisms) in [(1, &[][..]), (1000, &[]), (1, &[1]), (3, &[3, 4, 1])] {
+                let actual = self.run(script, rows, 4096, parallelisms);
+                assert_eq!(table(&actual), table(&expected), "budget, parallelism {parallelisms:?}: {actual:#?}");
+            }
+        });
     }
 }
 

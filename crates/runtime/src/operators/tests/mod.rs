@@ -3,6 +3,7 @@
 
 mod calc;
 mod changelog_normalize;
+mod changes;
 mod deduplicate;
 mod expand;
 mod functions;
@@ -12,6 +13,8 @@ mod join;
 mod local_aggregate;
 mod match_recognize;
 mod over_aggregate;
+mod panes;
+mod parted;
 mod random;
 mod rank;
 mod replicate;

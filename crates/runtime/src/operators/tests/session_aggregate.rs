@@ -142,11 +142,14 @@ fn processing_time_sessions_end_by_the_clock() {
          +I a 2 null
          +I b 4 null
          wm max
-         now 14998
          now 14999
          +I a 8 null
+         now 15000
+         now 24998
+         now 24999
+         +I a 16 null
          wm max",
-        "+I a 3 2 00:00:01 00:00:15 \n +I b 4 1 00:00:05 00:00:15",
+        "+I b 4 1 00:00:05 00:00:15 \n +I a 11 3 00:00:01 00:00:24.999",
     );
 }
 

@@ -2,7 +2,7 @@
 
 use arrow::array::*;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
-use base::function::{Accumulator, AggregateFunction, AggregateOptions, is_selected};
+use base::function::{Accumulator, AggregateFunction, AggregateOptions, Merging, is_selected};
 use base::plan::AggregateCall;
 use base::types::{LogicalType, SqlType};
 use base::{Expression, Result, RowKind};
@@ -104,6 +104,18 @@ impl Accumulator for SumAndCount {
         for (row, &slot) in slots.iter().enumerate() {
             self.sums[slot as usize] += state[0].as_primitive::<Int64Type>().value(row);
             self.counts[slot as usize] += state[1].as_primitive::<Int64Type>().value(row);
+        }
+        Ok(())
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
+
+    fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
+        for (row, &slot) in slots.iter().enumerate() {
+            self.sums[slot as usize] -= state[0].as_primitive::<Int64Type>().value(row);
+            self.counts[slot as usize] -= state[1].as_primitive::<Int64Type>().value(row);
         }
         Ok(())
     }

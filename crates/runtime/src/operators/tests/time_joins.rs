@@ -1,8 +1,9 @@
 //! Joins in time. A script line is a side and a change of it (`l +I a 1 00:00:05`), a watermark (`wm 00:01`), or a processing
-//! time (`now 1000`).
+//! time (`now 1000`), or a side that has caught up (`up r`).
 
-use super::super::create;
+use super::changes::{self, Histories};
 use super::harness::{batch_of_lines, parse_time, print, stream};
+use super::parted;
 use super::stand_ins::Closure;
 use crate::operator::{Operator, OperatorContext};
 use arrow::array::*;
@@ -68,7 +69,22 @@ fn interval(kind: JoinKind, lower: i64, upper: i64, condition: Option<Arc<dyn Ex
 }
 
 fn temporal(is_outer: bool, condition: Option<Arc<dyn Expression>>) -> Joined {
-    let join = TemporalJoin { is_outer, keys: vec![KEY], condition, rowtimes: [2, 2], state_ttl: None };
+    let join = TemporalJoin {
+        is_outer,
+        keys: vec![KEY],
+        condition,
+        rowtimes: Some([2, 2]),
+        only_latest: false,
+        state_ttl: None,
+    };
+    let side = "k:text v:int t:rowtime";
+    joined(NodeKind::TemporalJoin(join), side, side, "k:text v:int t:rowtime k2:text w:int u:rowtime")
+}
+
+/// The right row of now.
+fn now(is_outer: bool, condition: Option<Arc<dyn Expression>>) -> Joined {
+    let join =
+        TemporalJoin { is_outer, keys: vec![KEY], condition, rowtimes: None, only_latest: false, state_ttl: None };
     let side = "k:text v:int t:rowtime";
     joined(NodeKind::TemporalJoin(join), side, side, "k:text v:int t:rowtime k2:text w:int u:rowtime")
 }
@@ -97,7 +113,7 @@ impl Joined {
         let start = |index| {
             let inputs = [&self.inputs[0], &self.inputs[1]];
             let instance = Instance { index, parallelism };
-            let mut operator = create(&self.node, &inputs, instance, &JobConfig::default()).expect("operator");
+            let mut operator = parted::create(&self.node, &inputs, instance, &JobConfig::default()).expect("operator");
             operator.open(snapshots).expect("open");
             operator
         };
@@ -110,6 +126,7 @@ impl Joined {
         let mut output = Vec::new();
         let mut operators = self.start(parallelisms.first().copied().unwrap_or(1), &[]);
         let mut restarts = parallelisms.iter().cycle();
+        let mut histories = Histories::default();
         let mut late = 0;
         for (side, lines) in batches(script, rows) {
             let parallelism = operators.len();
@@ -121,6 +138,7 @@ impl Joined {
                         context.processing_time_ms = lines.parse().expect("milliseconds");
                         operator.on_processing_time(&context).expect("time");
                     }
+                    "up" => operator.on_caught_up(usize::from(lines == "r"), &context).expect("caught up"),
                     side => {
                         let input = usize::from(side == "r");
                         let batch = batch_of_lines(&self.inputs[input].row, &lines);
@@ -142,10 +160,13 @@ impl Joined {
                 context.watermark_ms = Some(if lines == "max" { i64::MAX } else { parse_time(&lines) });
             }
             if let Some(&parallelism) = restarts.next() {
+                let Some(snapshots) = histories.chance(&mut operators) else { continue };
                 late += operators.iter().map(|operator| operator.statistics().late_rows).sum::<u64>();
-                let snapshots: Vec<_> = operators.iter_mut().map(|o| o.snapshot().expect("snapshot")).collect();
                 operators = self.start(parallelism, &snapshots);
-                context.watermark_ms = None;
+                // Whoever is not told where time was must know it; parts that were put away are told.
+                if !parted::is_on() {
+                    context.watermark_ms = None;
+                }
             }
         }
         let sum = |count: fn(&dyn Operator) -> u64| operators.iter().map(|o| count(o.as_ref())).sum::<u64>();
@@ -168,6 +189,22 @@ impl Joined {
             assert_eq!(table(&actual), table(&expected), "parallelism {parallelisms:?}: {actual:#?}");
             assert_eq!((counted, entries), (late, kept), "late and kept rows, parallelism {parallelisms:?}");
         }
+        for every in [2, 3, 5] {
+            changes::restarting_every(every, || {
+                let (actual, counted, entries) = self.run(script, 1, 4096, &[1]);
+                assert_eq!(actual, expected, "restarts from changes, every {every} steps");
+                assert_eq!((counted, entries), (late, kept), "late and kept rows, restarts from changes");
+                let (actual, ..) = self.run(script, 1, 4096, &[3, 4, 1]);
+                assert_eq!(table(&actual), table(&expected), "restarts from changes, every {every} steps");
+            });
+        }
+        parted::once_more(|| {
+            for (rows, parallelisms) in [(1, &[][..]), (1000, &[]), (1, &[1]), (1, &[3, 4, 1])] {
+                let (actual, counted, entries) = self.run(script, rows, 4096, parallelisms);
+                assert_eq!(table(&actual), table(&expected), "budget, parallelism {parallelisms:?}: {actual:#?}");
+                assert_eq!((counted, entries), (late, kept), "late and kept rows, budget, {parallelisms:?}");
+            }
+        });
     }
 }
 
@@ -499,5 +536,93 @@ fn semi_and_anti_window_joins_give_left_rows() {
          +I b 4 00:00:00 00:01:00",
         2,
         0,
+    );
+}
+
+const CHANGES_OF_NOW: &str = "
+    l +I a 1 00:00:01
+    r +I a 10 00:00:05
+    l +I b 2 00:00:02
+    r +I a 11 00:00:03
+    r +I c 30 00:00:00
+    wm 00:01:00
+    up l
+    up r
+    l +I a 3 00:00:04
+    r -U a 11 00:00:03
+    r +U a 12 00:00:01
+    l +I a 4 00:00:04
+    wm 00:02:00
+    r -D a 12 00:00:01
+    l +I a 5 00:00:06
+    r -D x 1 00:00:00
+    l +I c 6 00:00:06
+    r +I null 1 00:00:00
+    l +I null 8 00:00:06
+    r +I b 1 00:09:00
+    l +I b 7 00:00:06";
+
+#[test]
+fn rows_of_now_are_joined_once_the_first_snapshot_is_read() {
+    now(true, None).check(
+        CHANGES_OF_NOW,
+        "+I a 1 00:00:01 a 11 00:00:03
+         +I b 2 00:00:02 null null null
+         +I a 3 00:00:04 a 11 00:00:03
+         +I a 4 00:00:04 a 12 00:00:01
+         +I a 5 00:00:06 null null null
+         +I c 6 00:00:06 c 30 00:00:00
+         +I null 8 00:00:06 null null null
+         +I b 7 00:00:06 b 1 00:09:00",
+        0,
+        2,
+    );
+    now(false, smaller(1, 4)).check(
+        CHANGES_OF_NOW,
+        "+I a 1 00:00:01 a 11 00:00:03
+         +I a 3 00:00:04 a 11 00:00:03
+         +I a 4 00:00:04 a 12 00:00:01
+         +I c 6 00:00:06 c 30 00:00:00",
+        0,
+        2,
+    );
+}
+
+#[test]
+fn event_time_waits_with_the_rows_that_wait_for_the_first_snapshot() {
+    let joined = now(false, None);
+    let mut operator = joined.start(1, &[]).pop().expect("operator");
+    let context = OperatorContext { watermark_ms: None, processing_time_ms: 0, rows_max: 10 };
+    assert_eq!(operator.output_watermark(5), i64::MIN, "no watermark");
+    operator.on_caught_up(0, &context).expect("left");
+    assert_eq!(operator.output_watermark(5), i64::MIN);
+    operator.on_caught_up(1, &context).expect("right");
+    assert_eq!(operator.output_watermark(5), 5);
+}
+
+#[test]
+fn a_version_behind_a_later_one_is_none_of_a_view_that_keeps_the_last_row() {
+    let mut joined = temporal(true, None);
+    if let NodeKind::TemporalJoin(join) = &mut joined.node.kind {
+        join.only_latest = true;
+    }
+    joined.check(
+        "r +I a 10 00:00:10
+         r +I a 5 00:00:05
+         r +I b 5 00:00:05
+         l +I a 1 00:00:06
+         l +I a 2 00:00:12
+         r +I a 20 00:00:20
+         r +I a 15 00:00:15
+         r +I a 21 00:00:20
+         l +I a 3 00:00:16
+         l +I a 4 00:00:20
+         wm 00:01:00",
+        "+I a 1 00:00:06 null null null
+         +I a 2 00:00:12 a 10 00:00:10
+         +I a 3 00:00:16 a 10 00:00:10
+         +I a 4 00:00:20 a 21 00:00:20",
+        0,
+        2,
     );
 }

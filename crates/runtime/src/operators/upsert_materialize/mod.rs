@@ -3,7 +3,7 @@
 use super::EXPIRE_SCAN_MAX;
 use super::output::{Changes, OutputQueue, record_batch};
 use super::touched::Touched;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, UInt32Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::FieldRef;
@@ -12,7 +12,7 @@ use base::key::groups_of_instance;
 use base::plan::{Output, UpsertMaterialize};
 use base::{ChangelogBatch, Result};
 use state::{
-    ChainRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowChains, RowChainsSpec, RowIdentity, Slots,
+    ChainRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowChains, RowChainsSpec, RowIdentity, Scope, Slots,
 };
 use std::ops::Range;
 
@@ -185,6 +185,7 @@ impl Operator for UpsertMaterializeOperator {
         }
         self.emit(&batch, &before, &after, changes)?;
         let touched = std::mem::take(&mut self.touched.slots);
+        self.table.changed(&touched);
         self.forget(&touched)?;
         self.touched.slots = touched;
         Ok(())
@@ -199,8 +200,17 @@ impl Operator for UpsertMaterializeOperator {
         Ok(self.output.next(context.rows_max))
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        Ok(OperatorSnapshot { tables: vec![self.rows.snapshot(&self.table)?], ..Default::default() })
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let taken = self.table.take_beside_rows(scope, KeyTable::live_slots);
+        Ok(OperatorSnapshot { tables: vec![self.rows.snapshot(&self.table, scope, &taken)?], ..Default::default() })
+    }
+
+    fn minds_time(&self) -> bool {
+        false
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::NEVER
     }
 
     fn statistics(&self) -> OperatorStatistics {

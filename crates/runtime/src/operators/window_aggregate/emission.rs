@@ -2,6 +2,7 @@
 
 use super::super::output::{Changes, record_batch};
 use super::super::touched::Touched;
+use crate::operator::Wakes;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
 use base::plan::{Output, WindowEmit};
@@ -97,6 +98,11 @@ impl Emission {
                 }
             }
         }
+    }
+
+    /// When the clock makes a slot give its result.
+    pub fn wakes(&self) -> Wakes {
+        Wakes::at_processing_time(self.clock.first_time())
     }
 
     /// Takes at most `count` of the slots that give their result now.

@@ -1,6 +1,7 @@
 //! GROUP BY a window: one final result per window and group, or results that are corrected.
 
 mod emission;
+mod panes;
 
 use super::aggregates::{Aggregates, SlotRows};
 use super::late::LateRows;
@@ -9,7 +10,7 @@ use super::session_aggregate::SessionAggregateOperator;
 use super::window::{Assigned, WindowAssigner, WindowFrontier};
 use super::window_table::WindowColumns;
 use super::window_time::WindowTime;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef};
@@ -19,6 +20,7 @@ use base::key::groups_of_instance;
 use base::plan::{Output, WindowAggregate, WindowKind, WindowProperty};
 use base::{ChangelogBatch, Result};
 use emission::Emission;
+use panes::PaneAggregateOperator;
 use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, Timers};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -42,12 +44,29 @@ pub fn create(
     instance: Instance,
     drops_null: bool,
 ) -> Result<Box<dyn Operator>> {
-    Ok(match node.window.kind {
-        WindowKind::Session { .. } => {
-            Box::new(SessionAggregateOperator::new(node, input, output, instance, drops_null)?)
-        }
-        _ => Box::new(WindowAggregateOperator::new(node, input, output, instance, drops_null)?),
-    })
+    if let WindowKind::Session { .. } = node.window.kind {
+        return Ok(Box::new(SessionAggregateOperator::new(node, input, output, instance, drops_null)?));
+    }
+    if let Some(operator) = PaneAggregateOperator::new(node, input, output, instance, drops_null)? {
+        return Ok(Box::new(operator));
+    }
+    Ok(Box::new(WindowAggregateOperator::new(node, input, output, instance, drops_null)?))
+}
+
+/// The window columns of windows with these ends.
+fn window_columns(
+    assigner: &WindowAssigner,
+    is_instant: bool,
+    properties: &[WindowProperty],
+    ends: &[i64],
+) -> Vec<ArrayRef> {
+    let windows = WindowColumns { assigner, is_instant };
+    let column = |property: &WindowProperty| match property {
+        WindowProperty::Start => windows.start(ends),
+        WindowProperty::End => windows.end(ends),
+        WindowProperty::Time => windows.time(ends),
+    };
+    properties.iter().map(column).collect()
 }
 
 /// Aggregates by window and key.
@@ -62,7 +81,7 @@ pub fn create(
 /// * dropped: when the window has fired, or when no late row is taken any more. What the clock has not given out by then
 ///   is given first
 /// * late rows: a row whose window takes no rows any more is dropped and counted. A row in several windows (HOP, CUMULATE)
-///   still goes into those that do; it is counted as late once if any of its windows does not
+///   still goes into those that do, and is counted only if none does
 /// * NULL in the time column fails the job, or the row is dropped and counted
 #[derive(Debug)]
 pub struct WindowAggregateOperator {
@@ -162,17 +181,20 @@ impl WindowAggregateOperator {
     fn drop_late(&mut self, times: &[i64]) {
         let mut frontier = WindowFrontier::new(self.closed_until());
         let assigned = &mut self.assigned;
-        let mut kept = 0;
-        let mut last_late = None;
-        for index in 0..assigned.ends.len() {
-            let (row, end) = (assigned.rows[index], assigned.ends[index]);
-            if !frontier.is_over(&self.assigner, end) {
-                (assigned.rows[kept], assigned.ends[kept]) = (row, end);
-                kept += 1;
-            } else if last_late != Some(row) {
-                last_late = Some(row);
+        let (mut kept, mut index) = (0, 0);
+        while index < assigned.ends.len() {
+            let (row, kept_before) = (assigned.rows[index], kept);
+            while index < assigned.ends.len() && assigned.rows[index] == row {
+                let end = assigned.ends[index];
+                if !frontier.is_over(&self.assigner, end) {
+                    (assigned.rows[kept], assigned.ends[kept]) = (row, end);
+                    kept += 1;
+                }
+                index += 1;
+            }
+            if kept == kept_before {
                 let now_ms = self.time.now_ms().unwrap_or(i64::MIN);
-                self.late.add_with(|| self.assigner.late_text(self.time.name(), times[row as usize], now_ms));
+                self.late.add_row(row, || self.assigner.late_text(self.time.name(), times[row as usize], now_ms));
             }
         }
         assigned.rows.truncate(kept);
@@ -187,6 +209,7 @@ impl WindowAggregateOperator {
         }
         if self.time.now_ms().is_some() {
             self.drop_late(times);
+            self.late.batch(batch)?;
         }
         if self.assigned.ends.is_empty() {
             return Ok(());
@@ -271,13 +294,7 @@ impl WindowAggregateOperator {
     }
 
     fn window_columns(&self, ends: &[i64]) -> Vec<ArrayRef> {
-        let windows = WindowColumns { assigner: &self.assigner, is_instant: self.columns_are_instants };
-        let column = |property: &WindowProperty| match property {
-            WindowProperty::Start => windows.start(ends),
-            WindowProperty::End => windows.end(ends),
-            WindowProperty::Time => windows.time(ends),
-        };
-        self.properties.iter().map(column).collect()
+        window_columns(&self.assigner, self.columns_are_instants, &self.properties, ends)
     }
 
     fn ends(&self, slots: &[u32]) -> Vec<i64> {
@@ -317,6 +334,7 @@ impl WindowAggregateOperator {
         let others = |changed: &[u32]| Ok((self.table.keys(changed)?, self.window_columns(&self.ends(changed))));
         let changes = emission.changes(slots, has_rows, &values, others);
         self.emission = Some(emission);
+        self.table.changed(slots);
         changes
     }
 
@@ -434,25 +452,41 @@ impl Operator for WindowAggregateOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let (aggregates, counts, emission) = (&self.aggregates, &self.counts, &self.emission);
+    fn keep_late(&mut self) -> bool {
+        self.late.keep();
+        true
+    }
+
+    fn take_late(&mut self) -> Vec<ChangelogBatch> {
+        self.late.take()
+    }
+
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
         // In firing order, so that the order of results survives a restart.
-        let mut slots: Vec<u32> = self.timers.slots().collect();
-        slots.extend(emission.iter().flat_map(|emission| emission.closing.slots()));
-        let table = self.table.snapshot(Scope::Full, slots, |slots| {
-            let mut columns = Vec::new();
-            if let Some(counts) = counts {
-                let counts: Int64Array = slots.iter().map(|&slot| Some(counts[slot as usize])).collect();
-                columns.push((count_field(), Arc::new(counts) as ArrayRef));
-            }
-            columns.extend(aggregates.state(slots)?);
-            if let Some(emission) = emission {
-                columns.extend(emission.state(slots)?);
-            }
-            Ok(columns)
-        })?;
+        let taken = self.table.take(scope, |_| {
+            let closing = self.emission.iter().flat_map(|emission| emission.closing.slots());
+            self.timers.slots().chain(closing).collect()
+        });
+        let mut columns = Vec::new();
+        if let Some(counts) = &self.counts {
+            let counts: Int64Array = taken.slots.iter().map(|&slot| Some(counts[slot as usize])).collect();
+            columns.push((count_field(), Arc::new(counts) as ArrayRef));
+        }
+        columns.extend(self.aggregates.state(&taken.slots)?);
+        if let Some(emission) = &self.emission {
+            columns.extend(emission.state(&taken.slots)?);
+        }
+        let table = self.table.snapshot(&taken, columns)?;
         let values = self.time.now_ms().map(|now_ms| (WATERMARK.to_string(), now_ms));
         Ok(OperatorSnapshot { tables: vec![table], values: values.into_iter().collect() })
+    }
+
+    fn wakes(&self) -> Wakes {
+        let fires = self.timers.first_time().map(|end| self.assigner.fires_at(end));
+        let wakes = self.time.wakes(fires);
+        let Some(emission) = &self.emission else { return wakes };
+        let closes = |end| self.assigner.fires_at(end).saturating_add(emission.lateness_ms);
+        wakes.and(self.time.wakes(emission.closing.first_time().map(closes))).and(emission.wakes())
     }
 
     fn statistics(&self) -> OperatorStatistics {

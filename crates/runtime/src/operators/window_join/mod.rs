@@ -6,7 +6,7 @@ use super::kept_rows::{KeptRows, PairCondition, key_fields, set};
 use super::late::LateRows;
 use super::output::{OutputQueue, record_batch};
 use super::window::fires_at;
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use base::connector::Instance;
@@ -14,7 +14,7 @@ use base::key::groups_of_instance;
 use base::plan::{JoinKind, Output, WindowJoin};
 use base::{ChangelogBatch, Result};
 use pairing::{Matched, Pairing, Pairs, Step};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, Timers};
+use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, Timers};
 use std::ops::Range;
 
 /// The names of the sides in snapshots.
@@ -273,10 +273,15 @@ impl Operator for WindowJoinOperator {
         }
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let tables = self.sides.iter().map(|side| side.snapshot(&self.table, |_| Vec::new())).collect::<Result<_>>()?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let sides = self.sides.iter_mut();
+        let tables = sides.map(|side| side.snapshot(&self.table, scope, |_, _| Vec::new())).collect::<Result<_>>()?;
         let values = self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms)).into_iter().collect();
         Ok(OperatorSnapshot { tables, values })
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::at_watermark(self.timers.first_time().map(|end| fires_at(self.time_zone, end)))
     }
 
     fn statistics(&self) -> OperatorStatistics {

@@ -1,9 +1,10 @@
 //! Top-N of a window: its final rows when the window is over.
 
+use super::kept_rows::snapshot_sorted;
 use super::late::LateRows;
 use super::output::record_batch;
 use super::window::{fires_at, readable_time};
-use crate::operator::{Operator, OperatorContext, OperatorStatistics};
+use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, Int64Array};
 use arrow::compute::SortOptions;
 use arrow::datatypes::{FieldRef, SchemaRef};
@@ -13,7 +14,8 @@ use base::plan::{Output, WindowRank};
 use base::text::zone_offset_ms;
 use base::{ChangelogBatch, Result};
 use state::{
-    KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, SortedIdentity, SortedRows, SortedRowsSpec, Timers,
+    KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, SortedIdentity, SortedRows, SortedRowsSpec,
+    Timers,
 };
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -268,20 +270,16 @@ impl Operator for WindowRankOperator {
         Ok(output)
     }
 
-    fn snapshot(&mut self) -> Result<OperatorSnapshot> {
-        let slots: Vec<u32> = self.timers.slots().collect();
-        let mut held = Vec::with_capacity(slots.len());
-        let mut rows = Vec::with_capacity(slots.len());
-        for &slot in &slots {
-            for row in self.rows.from(slot, 0) {
-                held.push(slot);
-                rows.push(row);
-            }
-        }
-        let columns = self.rows.fields().into_iter().zip(self.rows.columns(&rows)?).collect();
-        let table = self.table.snapshot_rows(ROWS, &held, columns)?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        // Partitions of one window are restored in the order of their numbers: that in which they fire.
+        self.table.take_beside_rows(scope, |_| self.timers.slots().collect());
+        let table = snapshot_sorted(&mut self.rows, &self.table, ROWS, scope, true, |_| Vec::new())?;
         let values = self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms));
         Ok(OperatorSnapshot { tables: vec![table], values: values.into_iter().collect() })
+    }
+
+    fn wakes(&self) -> Wakes {
+        Wakes::at_watermark(self.timers.first_time().map(|end| fires_at(self.time_zone, end)))
     }
 
     fn statistics(&self) -> OperatorStatistics {
