@@ -19,6 +19,23 @@ pub const UNKNOWN_FORMAT: ErrorCode = ErrorCode {
     },
 };
 
+/// A connector that only declares tables.
+pub const NOT_RUNNABLE: ErrorCode = ErrorCode {
+    code: "HW-C030",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "this version does not read or write tables of connector '{connector}' yet",
+        why: "they can be declared and planned: highwater explain shows the plan",
+        fix: "to run the job, declare the table with connector 'filesystem', 'kafka' or 'upsert-kafka'",
+    },
+    zh: Text {
+        what: "当前版本还不能读写连接器 '{connector}' 的表",
+        why: "此类表可以声明和生成执行计划：用 highwater explain 查看",
+        fix: "若要运行作业，请改用 'filesystem'、'kafka' 或 'upsert-kafka' 连接器声明该表",
+    },
+};
+
 /// A regular expression that does not parse.
 pub const BAD_PATTERN: ErrorCode = ErrorCode {
     code: "HW-C011",
@@ -339,6 +356,7 @@ pub const WRONG_DIRECTION: ErrorCode = ErrorCode {
 /// Every code of the connectors, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &UNKNOWN_FORMAT,
+    &NOT_RUNNABLE,
     &BAD_PATTERN,
     &FILE_SHRANK,
     &FILE_REPLACED,

@@ -111,7 +111,7 @@ impl Pending {
         for number in [self.part.run, self.part.instance, self.part.number, self.size] {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        Committable(out)
+        out.into()
     }
 
     /// Reads what [`Pending::encode`] wrote.

@@ -4,6 +4,7 @@ use crate::codes;
 use crate::declared::{self, SINK_PARALLELISM, option, required};
 use crate::not_runnable::NotRunnable;
 use base::connector::*;
+use base::lookup::{LookupProvider, LookupSpec};
 use base::{ChangelogMode, Error, OptionKind, OptionSpec, Result, RowType, TableDefinition};
 use std::sync::Arc;
 
@@ -244,6 +245,16 @@ impl ConnectorFactory for Jdbc {
     fn sink(&self, table: &TableDefinition, _: &RowType, context: &ConnectorContext) -> Result<Arc<dyn SinkProvider>> {
         check(table, context)?;
         Ok(Arc::new(NotRunnable("jdbc")))
+    }
+
+    fn lookup(
+        &self,
+        table: &TableDefinition,
+        _: &LookupSpec,
+        context: &ConnectorContext,
+    ) -> Result<Option<Arc<dyn LookupProvider>>> {
+        check(table, context)?;
+        Ok(Some(Arc::new(NotRunnable("jdbc"))))
     }
 }
 

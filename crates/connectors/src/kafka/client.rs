@@ -51,6 +51,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("register.producer.metrics", "the job has metrics of its own"),
     ("partition.discovery.interval.ms", "'scan.topic-partition-discovery.interval' says how often"),
     ("client.dns.lookup", "all addresses of a host are tried"),
+    ("transactional.id", "'sink.transactional-id-prefix' names the transactions of a sink"),
     ("ssl.endpoint.identification.algorithm", "this build of the client has no TLS"),
 ];
 

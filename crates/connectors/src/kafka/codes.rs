@@ -392,6 +392,227 @@ pub const READ_AS_A_WHOLE: ErrorCode = ErrorCode {
     },
 };
 
+/// Rows of a checkpoint that could not be committed.
+pub const NOT_COMMITTED: ErrorCode = ErrorCode {
+    code: "HW-C094",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "the rows of a checkpoint could not be committed to Kafka (table {table})",
+        why: "{cause} (broker {servers})",
+        fix: "see the broker's log; the rows are in the checkpoint: the job, or its next start, commits them once, as soon as a broker answers",
+    },
+    zh: Text {
+        what: "检查点中的行无法提交到 Kafka（表 {table}）",
+        why: "{cause}（broker {servers}）",
+        fix: "请查看 broker 日志；这些行保存在检查点中：broker 恢复应答后，作业（或下次启动时）会提交它们，且只提交一次",
+    },
+};
+
+/// Another instance uses the transactional id.
+pub const FENCED: ErrorCode = ErrorCode {
+    code: "HW-C095",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "another instance has taken the transactional id '{id}' of table {table}",
+        why: "{other}; the broker lets only the newest one write",
+        fix: "if both are to run, give this table a 'sink.transactional-id-prefix' of its own (now '{prefix}'); otherwise stop one of them",
+    },
+    zh: Text {
+        what: "表 {table} 的事务 id '{id}' 已被另一个实例占用",
+        why: "{other}；broker 只允许最新的实例写入",
+        fix: "若两者都要运行，请为该表设置独有的 'sink.transactional-id-prefix'（当前为 '{prefix}'）；否则请停止其中一个",
+    },
+};
+
+/// The transactional id belonged to a run that did not end.
+pub const TAKEN_OVER: ErrorCode = ErrorCode {
+    code: "HW-C096",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "the transactional id '{id}' of table {table} belonged to another run, which has not ended well",
+        why: "it was {other}; what its checkpoints had not committed is not written by this run",
+        fix: "if that run is still at work, it fails at its next commit: every job needs a 'sink.transactional-id-prefix' of its own",
+    },
+    zh: Text {
+        what: "表 {table} 的事务 id '{id}' 属于另一次未正常结束的运行",
+        why: "那是 {other}；其检查点尚未提交的行不会由本次运行写入",
+        fix: "如果那次运行仍在工作，它会在下一次提交时失败：每个作业都需要独有的 'sink.transactional-id-prefix'",
+    },
+};
+
+/// More is committed than the checkpoint knows of.
+pub const PROGRESS_AHEAD: ErrorCode = ErrorCode {
+    code: "HW-C097",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot go on from checkpoint {epoch}: the rows of checkpoint {committed} are committed already",
+        why: "they would be written twice, and what Kafka has committed cannot be taken back (progress topic '{topic}')",
+        fix: "go on from the newest checkpoint (without --checkpoint), or begin anew with --fresh; to write the rows after checkpoint {epoch} again all the same, give the table another 'sink.transactional-id-prefix'",
+    },
+    zh: Text {
+        what: "表 {table} 无法从检查点 {epoch} 继续：检查点 {committed} 的行已经提交",
+        why: "这些行会被写入两次，而 Kafka 已提交的内容无法撤回（进度主题 '{topic}'）",
+        fix: "请从最新的检查点继续（不使用 --checkpoint），或用 --fresh 重新开始；若仍要再次写入检查点 {epoch} 之后的行，请为该表设置另一个 'sink.transactional-id-prefix'",
+    },
+};
+
+/// The progress topic does not know what it knew.
+pub const PROGRESS_LOST: ErrorCode = ErrorCode {
+    code: "HW-C098",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "topic '{topic}' does not say any more what table {table} has committed",
+        why: "the checkpoint knows of commits up to checkpoint {epoch}: the topic was deleted or its records were; whether the last rows are written is unknown",
+        fix: "begin anew with --fresh; or give the table another 'sink.transactional-id-prefix': then the rows of the last checkpoint are written again, perhaps twice",
+    },
+    zh: Text {
+        what: "主题 '{topic}' 不再记录表 {table} 已提交的进度",
+        why: "检查点知道的提交至少到检查点 {epoch}：该主题或其记录已被删除；无法得知最后的行是否已写入",
+        fix: "请用 --fresh 重新开始；或为该表设置另一个 'sink.transactional-id-prefix'：那样最后一个检查点的行会再次写入，可能重复",
+    },
+};
+
+/// The id of a sink has changed, and what it had committed is unknown.
+pub const PROGRESS_UNKNOWN: ErrorCode = ErrorCode {
+    code: "HW-C099",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the rows of checkpoint {epoch} are written to table {table} again, perhaps twice",
+        why: "the sink had the transactional id '{earlier}' and has '{id}' now; what it committed under the earlier one does not fit the checkpoint or cannot be read",
+        fix: "keep 'sink.transactional-id-prefix' and the names of the tables while a job goes on",
+    },
+    zh: Text {
+        what: "检查点 {epoch} 的行会再次写入表 {table}，可能重复",
+        why: "该 sink 的事务 id 曾为 '{earlier}'，现为 '{id}'；以前的 id 提交的进度与检查点不符或无法读取",
+        fix: "作业继续运行期间，请保持 'sink.transactional-id-prefix' 和表名不变",
+    },
+};
+
+/// The progress topic cannot be made or used.
+pub const PROGRESS_TOPIC: ErrorCode = ErrorCode {
+    code: "HW-C100",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "the progress topic '{topic}' of table {table} cannot be used",
+        why: "{cause}",
+        fix: "create it: kafka-topics.sh --bootstrap-server {servers} --create --topic {topic} --partitions 1 --replication-factor {replication} --config cleanup.policy=compact; if it is there: kafka-configs.sh --bootstrap-server {servers} --alter --topic {topic} --add-config cleanup.policy=compact",
+    },
+    zh: Text {
+        what: "表 {table} 的进度主题 '{topic}' 无法使用",
+        why: "{cause}",
+        fix: "请创建：kafka-topics.sh --bootstrap-server {servers} --create --topic {topic} --partitions 1 --replication-factor {replication} --config cleanup.policy=compact；若已存在：kafka-configs.sh --bootstrap-server {servers} --alter --topic {topic} --add-config cleanup.policy=compact",
+    },
+};
+
+/// The broker allows shorter transactions only.
+pub const TRANSACTION_SHORTENED: ErrorCode = ErrorCode {
+    code: "HW-C101",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} uses a transaction timeout of {allowed} ms instead of 'properties.transaction.timeout.ms' = '{asked}'",
+        why: "the broker at {servers} allows no more: its transaction.max.timeout.ms is {allowed}",
+        fix: "nothing has to be done, since a transaction is open only during a commit; set 'properties.transaction.timeout.ms' = '{allowed}' or remove it, or raise transaction.max.timeout.ms of the broker to {asked}",
+    },
+    zh: Text {
+        what: "表 {table} 使用 {allowed} 毫秒的事务超时，而不是 'properties.transaction.timeout.ms' = '{asked}'",
+        why: "{servers} 上的 broker 最多允许 {allowed}（transaction.max.timeout.ms）",
+        fix: "无需处理，因为事务只在提交期间打开；可设置 'properties.transaction.timeout.ms' = '{allowed}' 或删除该项，或将 broker 的 transaction.max.timeout.ms 提高到 {asked}",
+    },
+};
+
+/// The broker refuses the transaction timeout.
+pub const TRANSACTION_TOO_LONG: ErrorCode = ErrorCode {
+    code: "HW-C102",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the broker at {servers} refuses transactions of {asked} ms (table {table})",
+        why: "its transaction.max.timeout.ms is less, and it does not tell this user how much",
+        fix: "set 'properties.transaction.timeout.ms' to at most the broker's transaction.max.timeout.ms",
+    },
+    zh: Text {
+        what: "{servers} 上的 broker 拒绝 {asked} 毫秒的事务（表 {table}）",
+        why: "其 transaction.max.timeout.ms 更小，且未向该用户透露具体值",
+        fix: "请把 'properties.transaction.timeout.ms' 设为不超过 broker 的 transaction.max.timeout.ms",
+    },
+};
+
+/// The user may not write transactions.
+pub const TRANSACTIONS_FORBIDDEN: ErrorCode = ErrorCode {
+    code: "HW-C103",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "user {user} may not write transactions with the id '{id}' (table {table})",
+        why: "the broker at {servers} says: transactional id authorization failed",
+        fix: "allow it on the broker: kafka-acls.sh --bootstrap-server {servers} --add --allow-principal User:{user} --operation Write --operation Describe --transactional-id {id}",
+    },
+    zh: Text {
+        what: "用户 {user} 无权使用事务 id '{id}'（表 {table}）",
+        why: "{servers} 上的 broker 返回：transactional id authorization failed",
+        fix: "请在 broker 上授权：kafka-acls.sh --bootstrap-server {servers} --add --allow-principal User:{user} --operation Write --operation Describe --transactional-id {id}",
+    },
+};
+
+/// Rows that nobody sees before the end.
+pub const VISIBLE_AT_THE_END: ErrorCode = ErrorCode {
+    code: "HW-C104",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "rows of table {table} can be read only when the job ends or is stopped",
+        why: "with 'sink.delivery-guarantee' = 'exactly-once' a checkpoint commits them, and 'execution.checkpointing.interval' is 0",
+        fix: "SET 'execution.checkpointing.interval' = '10 s';",
+    },
+    zh: Text {
+        what: "表 {table} 的行要到作业结束或停止时才能读到",
+        why: "'sink.delivery-guarantee' = 'exactly-once' 由检查点提交，而 'execution.checkpointing.interval' 为 0",
+        fix: "SET 'execution.checkpointing.interval' = '10 s';",
+    },
+};
+
+/// Too many bytes wait for their commit.
+pub const TOO_MUCH_WAITS: ErrorCode = ErrorCode {
+    code: "HW-C105",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "more than {bytes} bytes of rows of table {table} wait for the commit of their checkpoint",
+        why: "with 'sink.delivery-guarantee' = 'exactly-once' rows are kept in memory until their checkpoint is complete, and checkpoints are too slow for this many rows",
+        fix: "see why checkpoints take long, or raise '{key}'",
+    },
+    zh: Text {
+        what: "表 {table} 有超过 {bytes} 字节的行等待其检查点提交",
+        why: "'sink.delivery-guarantee' = 'exactly-once' 时，行在检查点完成前保存在内存中，而检查点跟不上行的数量",
+        fix: "请检查检查点为何耗时，或调大 '{key}'",
+    },
+};
+
+/// A checkpoint holds what another sink has left.
+pub const FOREIGN_STATE: ErrorCode = ErrorCode {
+    code: "HW-C106",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the checkpoint holds rows or state of table {table} that another connector has left",
+        why: "the table had another connector, or another version of the program has written the checkpoint",
+        fix: "run the script as it was until it has stopped in order, or begin anew with --fresh",
+    },
+    zh: Text {
+        what: "检查点中有表 {table} 的另一个 connector 留下的行或状态",
+        why: "该表曾使用另一个 connector，或检查点由程序的另一个版本写入",
+        fix: "请用原来的脚本运行直到正常停止，或用 --fresh 重新开始",
+    },
+};
+
 /// Every code of the Kafka connectors, for the catalogue page and its test.
 pub const CODES: &[&ErrorCode] = &[
     &BROKER_UNREACHABLE,
@@ -418,4 +639,17 @@ pub const CODES: &[&ErrorCode] = &[
     &BROKER_BACK,
     &NO_PRIMARY_KEY,
     &READ_AS_A_WHOLE,
+    &NOT_COMMITTED,
+    &FENCED,
+    &TAKEN_OVER,
+    &PROGRESS_AHEAD,
+    &PROGRESS_LOST,
+    &PROGRESS_UNKNOWN,
+    &PROGRESS_TOPIC,
+    &TRANSACTION_SHORTENED,
+    &TRANSACTION_TOO_LONG,
+    &TRANSACTIONS_FORBIDDEN,
+    &VISIBLE_AT_THE_END,
+    &TOO_MUCH_WAITS,
+    &FOREIGN_STATE,
 ];

@@ -36,28 +36,47 @@ pub(super) struct Outgoing<'a> {
     pub headers: &'a [(String, Option<Vec<u8>>)],
 }
 
+impl Outgoing<'_> {
+    /// The bytes of key, value and headers.
+    pub fn bytes(&self) -> usize {
+        let headers = self.headers.iter().map(|(name, value)| name.len() + value.as_ref().map_or(0, Vec::len));
+        self.key.map_or(0, <[u8]>::len) + self.value.map_or(0, <[u8]>::len) + headers.sum::<usize>()
+    }
+}
+
 /// A delivery that failed.
 #[derive(Debug, Clone)]
-struct Failure {
-    topic: String,
-    bytes: usize,
-    code: RDKafkaErrorCode,
+pub(super) struct Failure {
+    pub topic: String,
+    pub bytes: usize,
+    pub code: RDKafkaErrorCode,
 }
 
 /// What the client's thread tells about deliveries.
 #[derive(Debug, Default)]
-struct Deliveries {
+pub(super) struct Deliveries {
     /// Messages that have arrived or failed.
     settled: AtomicU64,
     /// Whether `failure` is there: looked at for every message.
     has_failed: AtomicBool,
     failure: Mutex<Option<Failure>>,
     progress: Notify,
-    reports: Arc<Reports>,
+    pub reports: Arc<Reports>,
 }
 
+impl Deliveries {
+    /// The first delivery that failed.
+    pub fn failure(&self) -> Option<Failure> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return None;
+        }
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The context of a producer.
 #[derive(Debug, Clone, Default)]
-struct Context(Arc<Deliveries>);
+pub(super) struct Context(pub Arc<Deliveries>);
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
@@ -121,17 +140,8 @@ impl Delivery {
     /// A message that the client refuses, or an earlier one that did not arrive.
     pub async fn send(&mut self, message: Outgoing<'_>) -> Result<()> {
         self.check()?;
-        if message.timestamp_ms == Some(0) {
-            return Err(Error::new(&codes::TIME_ZERO, &[("table", &self.table.name)]));
-        }
         loop {
-            let mut record = BaseRecord::<[u8], [u8]>::to(message.topic);
-            record.key = message.key;
-            record.payload = message.value;
-            record.partition = message.partition;
-            record.timestamp = message.timestamp_ms;
-            record.headers = headers(message.headers);
-            let code = match self.open()?.send(record) {
+            let code = match self.open()?.send(record(&message)) {
                 Ok(()) => {
                     self.sent += 1;
                     return Ok(());
@@ -140,7 +150,7 @@ impl Delivery {
             };
             if code != RDKafkaErrorCode::QueueFull {
                 let bytes = message.key.map_or(0, <[u8]>::len) + message.value.map_or(0, <[u8]>::len);
-                return Err(self.error(&Failure { topic: message.topic.to_string(), bytes, code }));
+                return Err(not_delivered(&self.table, &self.deliveries, message.topic, bytes, code));
             }
             self.progress().await?;
         }
@@ -179,45 +189,58 @@ impl Delivery {
     /// # Errors
     /// The first one that was not.
     pub fn check(&self) -> Result<()> {
-        if !self.deliveries.has_failed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let failure = self.deliveries.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*failure {
+        match self.deliveries.failure() {
             None => Ok(()),
-            Some(failure) => Err(self.error(failure)),
+            Some(Failure { topic, bytes, code }) => {
+                Err(not_delivered(&self.table, &self.deliveries, &topic, bytes, code))
+            }
         }
     }
+}
 
-    fn error(&self, failure: &Failure) -> Error {
-        let Failure { topic, bytes, code } = failure;
-        let (table, cause) = (&self.table.name, code);
-        match code {
-            RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize => {
-                Error::new(&codes::TOO_LARGE, &[("size", bytes), ("topic", topic), ("table", table), ("cause", cause)])
+/// The error for a record that did not arrive.
+pub(super) fn not_delivered(
+    table: &KafkaTable,
+    deliveries: &Deliveries,
+    topic: &str,
+    bytes: usize,
+    code: RDKafkaErrorCode,
+) -> Error {
+    let name = &table.name;
+    match code {
+        RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize => {
+            Error::new(&codes::TOO_LARGE, &[("size", &bytes), ("topic", &topic), ("table", name), ("cause", &code)])
+        }
+        RDKafkaErrorCode::UnknownTopicOrPartition
+        | RDKafkaErrorCode::UnknownTopic
+        | RDKafkaErrorCode::UnknownPartition => Error::new(
+            &codes::TOPIC_GONE,
+            &[("topic", &topic), ("table", name), ("servers", &table.settings.servers), ("cause", &code)],
+        ),
+        code if probe::is_forbidden(code) => probe::request_problem(table, topic, Role::Producer, code, None),
+        code => {
+            let reported = deliveries.reports.take_error();
+            if let Some((reported, _)) = &reported
+                && probe::is_forbidden(*reported)
+            {
+                // A producer that may not begin gives up all messages without a reason of their own.
+                return probe::request_problem(table, topic, Role::Producer, *reported, None);
             }
-            RDKafkaErrorCode::UnknownTopicOrPartition
-            | RDKafkaErrorCode::UnknownTopic
-            | RDKafkaErrorCode::UnknownPartition => Error::new(
-                &codes::TOPIC_GONE,
-                &[("topic", topic), ("table", table), ("servers", &self.table.settings.servers), ("cause", cause)],
-            ),
-            code if probe::is_forbidden(*code) => {
-                probe::request_problem(&self.table, topic, Role::Producer, *code, None)
-            }
-            code => {
-                let reported = self.deliveries.reports.take_error();
-                if let Some((reported, _)) = &reported
-                    && probe::is_forbidden(*reported)
-                {
-                    // A producer that may not begin gives up all messages without a reason of their own.
-                    return probe::request_problem(&self.table, topic, Role::Producer, *reported, None);
-                }
-                let cause = reported.map_or_else(|| code.to_string(), |(_, reason)| format!("{code}: {reason}"));
-                Error::new(&codes::NOT_DELIVERED, &[("topic", topic), ("table", table), ("cause", &cause)])
-            }
+            let cause = reported.map_or_else(|| code.to_string(), |(_, reason)| format!("{code}: {reason}"));
+            Error::new(&codes::NOT_DELIVERED, &[("topic", &topic), ("table", name), ("cause", &cause)])
         }
     }
+}
+
+/// A message as the client takes it.
+pub(super) fn record<'a>(message: &Outgoing<'a>) -> BaseRecord<'a, [u8], [u8]> {
+    let mut record = BaseRecord::<[u8], [u8]>::to(message.topic);
+    record.key = message.key;
+    record.payload = message.value;
+    record.partition = message.partition;
+    record.timestamp = message.timestamp_ms;
+    record.headers = headers(message.headers);
+    record
 }
 
 fn headers(headers: &[(String, Option<Vec<u8>>)]) -> Option<OwnedHeaders> {

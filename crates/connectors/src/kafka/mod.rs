@@ -1,7 +1,8 @@
 //! Connectors `kafka` and what `upsert-kafka` shares with it: topics as tables.
 //!
 //! `table` parses the options, `client` makes clients, `probe` looks at the cluster before the job runs, `source` reads,
-//! `layout` puts rows together from keys, values and metadata, `sink` writes.
+//! `layout` puts rows together from keys, values and metadata, `sink` writes: through `delivery` at once, or through
+//! `transactions` once a checkpoint is durable.
 //!
 //! Invariants: nothing is opened before `start`; positions are the job's own, a consumer group only shows them to others.
 
@@ -19,6 +20,7 @@ mod probe;
 pub(crate) mod sink;
 pub(crate) mod source;
 pub(crate) mod table;
+mod transactions;
 
 use self::options::*;
 use self::sink::KafkaSink;
@@ -47,8 +49,13 @@ impl ConnectorFactory for Kafka {
         &OPTIONS
     }
 
+    fn decides(&self, key: &str, options: &Options) -> bool {
+        decides(key, options)
+    }
+
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
         let kafka = check(table, context)?;
+        kafka.settings.check()?;
         let append = kafka.value.description.encodes.is_append_only();
         let (guarantee, guarantee_reason) = guarantee(&table.options, false)?;
         Ok(TableDescription {
@@ -89,6 +96,23 @@ impl ConnectorFactory for Kafka {
     }
 }
 
+/// Whether an option decides which records are read and how: topics, begin and end, formats. How the client reaches the
+/// brokers does not, nor does the group, as long as its offsets are not asked for.
+pub(crate) fn decides(key: &str, options: &Options) -> bool {
+    match key.strip_prefix(PROPERTIES_PREFIX) {
+        Some("isolation.level") => true,
+        Some("group.id" | "auto.offset.reset") => {
+            let mode = |spec: &OptionSpec| options.word(spec).ok().flatten() == Some("group-offsets");
+            mode(&STARTUP_MODE) || mode(&BOUNDED_MODE)
+        }
+        Some(_) => false,
+        None => !key.starts_with("sink.") && !key.starts_with("scan.watermark.") && !NOT_DECIDING.contains(&key),
+    }
+}
+
+/// Options of a scan that only say how it is done.
+const NOT_DECIDING: &[&str] = &[declared::SCAN_PARALLELISM.key, DISCOVERY.key];
+
 /// What a Kafka sink promises, and why. `converges` if a change that is written twice leaves the same table.
 ///
 /// # Errors
@@ -100,7 +124,8 @@ pub(crate) fn guarantee(options: &Options, converges: bool) -> Result<(Guarantee
         }
         (Some("exactly-once"), _) => (
             Guarantee::ExactlyOnce,
-            "one transaction per checkpoint ('sink.delivery-guarantee'); this version refuses to start such a job",
+            "transactions write the rows of a checkpoint once it is durable; who reads committed records only sees \
+             each once ('sink.delivery-guarantee')",
         ),
         (_, false) => (
             Guarantee::AtLeastOnce,
@@ -188,7 +213,8 @@ pub(crate) fn clash(key: &str, other: &str, reason: &str) -> Error {
     Error::new(&common::OPTIONS_CLASH, &[("key", &key), ("other", &other), ("reason", &reason)])
 }
 
-fn needs(key: &str, other: &OptionSpec) -> Error {
+/// An error for an option that another one needs.
+pub(crate) fn needs(key: &str, other: &OptionSpec) -> Error {
     Error::new(&common::NEEDS_OPTION, &[("key", &key), ("other", &other.key), ("purpose", &other.en)])
 }
 

@@ -148,6 +148,13 @@ pub(crate) const TRANSACTION_PREFIX: OptionSpec = option(
     "what the sink's transactional ids begin with; needed for 'exactly-once', another one for every job",
     "sink 事务 id 的前缀；'exactly-once' 需要它，每个作业不同",
 );
+pub(crate) const EXACTLY_ONCE_BYTES: OptionSpec = option(
+    "sink.exactly-once.max-bytes",
+    OptionKind::Memory,
+    Some("1 gb"),
+    "how many bytes of rows may wait in memory for the commit of their checkpoint ('exactly-once' only)",
+    "内存中最多可有多少字节的行等待其检查点提交（仅 'exactly-once'）",
+);
 pub(crate) const FLUSH_ROWS: OptionSpec = option(
     "sink.buffer-flush.max-rows",
     OptionKind::Integer,
@@ -188,6 +195,7 @@ pub(crate) static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
         PARTITIONER,
         DELIVERY_GUARANTEE,
         TRANSACTION_PREFIX,
+        EXACTLY_ONCE_BYTES,
         SINK_PARALLELISM,
     ])
 });
@@ -211,6 +219,7 @@ pub(crate) static UPSERT_OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
         FLUSH_INTERVAL,
         DELIVERY_GUARANTEE,
         TRANSACTION_PREFIX,
+        EXACTLY_ONCE_BYTES,
         SINK_PARALLELISM,
     ])
 });

@@ -253,7 +253,7 @@ pub(crate) fn is_forbidden(code: RDKafkaErrorCode) -> bool {
 }
 
 /// Metadata of one topic or of all.
-fn metadata(table: &KafkaTable, inquirer: &Inquirer, topic: Option<&str>) -> Result<Metadata> {
+pub(super) fn metadata(table: &KafkaTable, inquirer: &Inquirer, topic: Option<&str>) -> Result<Metadata> {
     inquirer.consumer().fetch_metadata(topic, REQUEST_TIME_MAX).map_err(|error| {
         let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::BrokerTransportFailure);
         let name = topic.map_or_else(|| table.topics_text(), str::to_string);

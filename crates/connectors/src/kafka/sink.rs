@@ -1,4 +1,5 @@
-//! The Kafka sink: rows to messages, delivered before their checkpoint is complete.
+//! The Kafka sink: rows to messages, delivered before their checkpoint is complete; or, exactly once, kept in it and
+//! written by transactions when it is durable.
 //!
 //! `upsert-kafka` is the same sink with a key: additions become messages with a value, everything else a tombstone.
 
@@ -8,6 +9,8 @@ use super::delivery::{Delivery, MessageHeaders, Outgoing};
 use super::options::*;
 use super::probe;
 use super::table::{KafkaTable, Topics};
+use super::transactions::Transactions;
+use super::transactions::chunk::{Kept, Messages};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use base::connector::*;
 use base::format::{Encoder, Records};
@@ -55,6 +58,8 @@ struct Shared {
     topics: Vec<String>,
     partitioner: Partitioner,
     promise: Promise,
+    /// With [`Promise::ExactlyOnce`].
+    transactions: Option<Arc<Transactions>>,
     gathering: Option<Gathering>,
     /// The number of partitions of each topic, known once the sink has started.
     partitions: OnceLock<HashMap<String, i32>>,
@@ -134,20 +139,32 @@ impl KafkaSink {
             let expected = "one topic, or several and a column METADATA FROM 'topic' that chooses";
             return Err(crate::declared::bad_value(TOPIC.key, &topics.join(";"), expected));
         }
+        let promise = match options.word(&DELIVERY_GUARANTEE)? {
+            Some("none") => Promise::Nothing,
+            Some("exactly-once") => Promise::ExactlyOnce,
+            _ => Promise::AtLeastOnce,
+        };
+        let table = Arc::new(table);
+        let transactions = match promise {
+            Promise::ExactlyOnce => {
+                let prefix = options.require(&TRANSACTION_PREFIX, "a sink with 'exactly-once'")?.to_string();
+                let bytes_max = options.memory(&EXACTLY_ONCE_BYTES)?.unwrap_or(u64::MAX);
+                let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+                Some(Arc::new(Transactions::new(table.clone(), prefix, bytes_max)?))
+            }
+            Promise::Nothing | Promise::AtLeastOnce => None,
+        };
         let shared = Shared {
             partitioner: match options.word(&PARTITIONER)? {
                 Some("fixed") => Partitioner::Fixed,
                 Some("round-robin") => Partitioner::RoundRobin,
                 _ => Partitioner::Default,
             },
-            promise: match options.word(&DELIVERY_GUARANTEE)? {
-                Some("none") => Promise::Nothing,
-                Some("exactly-once") => Promise::ExactlyOnce,
-                _ => Promise::AtLeastOnce,
-            },
+            promise,
+            transactions,
             gathering: Some(gathering_options(definition)?)
                 .filter(|options| table.is_upsert && options.rows > 0 && !options.interval.is_zero()),
-            table: Arc::new(table),
+            table,
             columns,
             topics,
             partitions: OnceLock::new(),
@@ -178,17 +195,21 @@ impl Shared {
 }
 
 impl SinkProvider for KafkaSink {
+    fn prepare(&self, run: &SinkRun<'_>) -> Result<()> {
+        self.0.transactions.as_ref().map_or(Ok(()), |transactions| transactions.prepare(run))
+    }
+
     fn start<'a>(&'a self) -> BoxFuture<'a, Result<Vec<Error>>> {
         Box::pin(async move {
             let shared = &self.0;
-            if shared.promise == Promise::ExactlyOnce {
-                return Err(Error::unsupported("writing to Kafka with 'sink.delivery-guarantee' = 'exactly-once'"));
-            }
             let topics = probe::topics(&shared.table, Role::Producer).await?;
-            let warnings = match shared.table.is_upsert {
+            let mut warnings = match shared.table.is_upsert {
                 true => probe::compaction(&shared.table, &topics).await,
                 false => Vec::new(),
             };
+            if let Some(transactions) = &shared.transactions {
+                warnings.extend(transactions.start(&topics).await?);
+            }
             let counts = topics.iter().map(|topic| (topic.name.to_string(), topic.partitions.len() as i32));
             // A second start of the same sink finds the same topics.
             let _ = shared.partitions.set(counts.collect());
@@ -201,12 +222,63 @@ impl SinkProvider for KafkaSink {
             encoders: self.0.encoders()?,
             values: Records::default(),
             keys: Records::default(),
-            delivery: Delivery::new(self.0.table.clone()),
+            output: match &self.0.transactions {
+                Some(transactions) => Output::Kept(Kept::new(self.0.topics.clone()), transactions.clone()),
+                None => Output::Sent(Box::new(Delivery::new(self.0.table.clone()))),
+            },
             next_partition: instance.index as i32,
             held: None,
             gathered: Gathered::default(),
             shared: self.0.clone(),
         }))
+    }
+
+    fn commit<'a>(&'a self, epoch: Epoch, committables: &'a [Committable]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if let Some(transactions) = &self.0.transactions {
+                return transactions.commit(epoch, committables).await;
+            }
+            // The table had 'exactly-once' at the checkpoint, and has not any more.
+            let mut delivery = Delivery::new(self.0.table.clone());
+            for chunk in committables {
+                for message in Messages::new(chunk, &self.0.table.name)? {
+                    delivery.send(message?.outgoing()).await?;
+                }
+            }
+            delivery.delivered().await
+        })
+    }
+
+    fn finish<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if let Some(transactions) = &self.0.transactions {
+                transactions.finish().await;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Where the messages of a writer go.
+enum Output {
+    /// To the broker, at once.
+    Sent(Box<Delivery>),
+    /// Into the next checkpoint.
+    Kept(Kept, Arc<Transactions>),
+}
+
+impl Output {
+    async fn send(&mut self, table: &KafkaTable, message: Outgoing<'_>) -> Result<()> {
+        if message.timestamp_ms == Some(0) {
+            return Err(Error::new(&codes::TIME_ZERO, &[("table", &table.name)]));
+        }
+        match self {
+            Output::Sent(delivery) => delivery.send(message).await,
+            Output::Kept(kept, transactions) => {
+                transactions.check_size(message.topic, message.bytes())?;
+                transactions.add(kept.push(&message)?).await
+            }
+        }
     }
 }
 
@@ -250,7 +322,7 @@ struct KafkaWriter {
     /// Kept between batches for their memory.
     values: Records,
     keys: Records,
-    delivery: Delivery,
+    output: Output,
     next_partition: i32,
     /// The old content of an update: its key is deleted, unless the new content that follows has the same key.
     held: Option<Change>,
@@ -334,7 +406,7 @@ impl KafkaWriter {
                 timestamp_ms: about.timestamp_ms(row),
                 headers: &about.headers(row),
             };
-            self.delivery.send(message).await?;
+            self.output.send(&self.shared.table, message).await?;
         }
         Ok(())
     }
@@ -377,7 +449,7 @@ impl KafkaWriter {
                 timestamp_ms: about.timestamp_ms(row),
                 headers: &about.headers(row),
             };
-            self.delivery.send(message).await?;
+            self.output.send(&self.shared.table, message).await?;
         }
         Ok(())
     }
@@ -385,7 +457,7 @@ impl KafkaWriter {
     /// Gathers a change, or sends it.
     async fn change(&mut self, change: Change) -> Result<()> {
         let Some(gathering) = self.shared.gathering else {
-            return send_change(&mut self.delivery, &self.shared.topics, &change).await;
+            return send_change(&mut self.output, &self.shared, &change).await;
         };
         self.gathered.put(change);
         if self.gathered.changes.len() >= gathering.rows { self.send_gathered().await } else { Ok(()) }
@@ -393,7 +465,7 @@ impl KafkaWriter {
 
     async fn send_gathered(&mut self) -> Result<()> {
         for change in self.gathered.take() {
-            send_change(&mut self.delivery, &self.shared.topics, &change).await?;
+            send_change(&mut self.output, &self.shared, &change).await?;
         }
         Ok(())
     }
@@ -404,16 +476,16 @@ fn value_of(values: &Records, kind: RowKind, row: usize) -> Option<&[u8]> {
     (kind.is_addition() && !values.is_null(row)).then(|| values.get(row))
 }
 
-async fn send_change(delivery: &mut Delivery, topics: &[String], change: &Change) -> Result<()> {
+async fn send_change(output: &mut Output, shared: &Shared, change: &Change) -> Result<()> {
     let message = Outgoing {
-        topic: &topics[change.topic],
+        topic: &shared.topics[change.topic],
         partition: None,
         key: Some(&change.key),
         value: change.value.as_deref(),
         timestamp_ms: change.timestamp_ms,
         headers: &change.headers,
     };
-    delivery.send(message).await
+    output.send(&shared.table, message).await
 }
 
 /// The topic of a row, by its position.
@@ -453,22 +525,46 @@ impl SinkWriter for KafkaWriter {
                 self.change(old).await?;
             }
             self.send_gathered().await?;
-            self.delivery.check()
+            match &self.output {
+                Output::Sent(delivery) => delivery.check(),
+                Output::Kept(..) => Ok(()),
+            }
         })
     }
 
     fn prepare_commit<'a>(&'a mut self, _: Epoch) -> BoxFuture<'a, Result<Vec<Committable>>> {
         Box::pin(async move {
             self.flush().await?;
-            if self.shared.promise != Promise::Nothing {
-                self.delivery.delivered().await?;
+            match &mut self.output {
+                Output::Kept(kept, transactions) => {
+                    transactions.prepared(kept.bytes());
+                    return Ok(kept.take());
+                }
+                Output::Sent(_) if self.shared.promise == Promise::Nothing => {}
+                Output::Sent(delivery) => delivery.delivered().await?,
             }
             Ok(Vec::new())
         })
     }
 
+    fn wants_checkpoint(&self) -> bool {
+        match &self.output {
+            Output::Kept(kept, transactions) => transactions.is_much(kept.bytes()),
+            Output::Sent(_) => false,
+        }
+    }
+
+    fn snapshot(&mut self) -> Result<Vec<u8>> {
+        Ok(self.shared.transactions.as_ref().map_or_else(Vec::new, |transactions| transactions.snapshot()))
+    }
+
     fn close<'a>(&'a mut self) -> BoxFuture<'a, Result<()>> {
         // Without a promise nothing has been waited for until now.
-        Box::pin(async move { self.delivery.delivered().await })
+        Box::pin(async move {
+            match &mut self.output {
+                Output::Sent(delivery) => delivery.delivered().await,
+                Output::Kept(..) => Ok(()),
+            }
+        })
     }
 }

@@ -563,6 +563,11 @@ impl SourceReader for KafkaReader {
         SourceStatistics { lag, ..self.statistics.clone() }
     }
 
+    /// The first answers of brokers may be on their way.
+    fn holds_nothing_back(&self) -> bool {
+        false
+    }
+
     fn checkpoint_complete(&mut self, _: Epoch) {
         if !self.table().commits_offsets || self.snapshot.is_empty() {
             return;

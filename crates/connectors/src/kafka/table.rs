@@ -115,7 +115,6 @@ impl KafkaTable {
     ) -> Result<KafkaTable> {
         let options = &table.options;
         let settings = ClientSettings::new(table)?;
-        settings.check()?;
         let physical = table.physical_row();
         let except_key = options.word(&FIELDS_INCLUDE)? == Some("EXCEPT_KEY");
         let in_key = |column: &usize| except_key && key.as_ref().is_some_and(|key| key.columns.contains(column));

@@ -8,9 +8,9 @@ use crate::kafka::options::*;
 use crate::kafka::sink::{KafkaSink, gathering_warning};
 use crate::kafka::source::KafkaSource;
 use crate::kafka::table::{KafkaTable, Key};
-use crate::kafka::{guarantee, metadata};
+use crate::kafka::{decides, guarantee, metadata, needs};
 use base::connector::*;
-use base::{ChangelogMode, Error, OptionSpec, Result, RowType, TableDefinition};
+use base::{ChangelogMode, Error, OptionSpec, Options, Result, RowType, TableDefinition};
 use std::sync::Arc;
 
 const OWNER: &str = "connector 'upsert-kafka'";
@@ -28,8 +28,14 @@ impl ConnectorFactory for UpsertKafka {
         &UPSERT_OPTIONS
     }
 
+    fn decides(&self, key: &str, options: &Options) -> bool {
+        // It is always read from the beginning.
+        !matches!(key, "properties.group.id" | "properties.auto.offset.reset") && decides(key, options)
+    }
+
     fn describe(&self, table: &TableDefinition, context: &ConnectorContext) -> Result<TableDescription> {
         let kafka = check(table, context)?;
+        kafka.settings.check()?;
         let mut warnings = kafka.settings.warnings();
         warnings.extend(gathering_warning(table)?);
         let (guarantee, guarantee_reason) = guarantee(&table.options, true)?;
@@ -78,6 +84,10 @@ fn check(table: &TableDefinition, context: &ConnectorContext) -> Result<KafkaTab
             &codes::NEEDS_PRIMARY_KEY,
             &[("owner", &OWNER), ("reason", &reason), ("table", &table.path.name)],
         ));
+    }
+    let guarantee = table.options.get(DELIVERY_GUARANTEE.key).unwrap_or_default();
+    if guarantee.eq_ignore_ascii_case("exactly-once") && table.options.get(TRANSACTION_PREFIX.key).is_none() {
+        errors.push(needs(&format!("{}' = 'exactly-once", DELIVERY_GUARANTEE.key), &TRANSACTION_PREFIX));
     }
     let mut table = table.clone();
     for key in [STARTUP_MODE.key, STARTUP_OFFSETS.key, STARTUP_TIMESTAMP.key] {
