@@ -5,7 +5,7 @@
 
 use crate::expression::{external, plain_field};
 use crate::table::encode;
-use arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, FieldRef};
 use arrow::row::OwnedRow;
@@ -312,7 +312,11 @@ impl Accumulator for One {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let value = self.values().inner.values(&[0]).map_err(external)?;
-        ScalarValue::try_from_array(&value, 0)
+        match value.as_list_opt::<i32>() {
+            // The other way the SQL type of its elements is lost.
+            Some(list) => Ok(ScalarValue::List(Arc::new(list.clone()))),
+            None => ScalarValue::try_from_array(&value, 0),
+        }
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {

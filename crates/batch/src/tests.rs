@@ -2,7 +2,7 @@
 
 use crate::table::materialise;
 use crate::{DataFusionEngine, run};
-use arrow::array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow::array::{Array, ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use base::clock::ManualClock;
 use base::connector::{ConnectorRegistry, Instance, SinkProvider, SinkWriter};
 use base::format::FormatRegistry;
@@ -35,6 +35,9 @@ const TABLES: &str = "
     CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), twice AS v * 2, WATERMARK FOR ts AS ts)
         WITH ('connector' = 'filesystem', 'path' = 't', 'format' = 'json');
     CREATE TABLE u (k STRING, w INT) WITH ('connector' = 'filesystem', 'path' = 'u', 'format' = 'json');
+    CREATE TABLE d (id INT, x DOUBLE) WITH ('connector' = 'filesystem', 'path' = 'd', 'format' = 'json');
+    CREATE TABLE maps (id INT, m MAP<STRING, INT>, r ROW<a INT, m MAP<STRING, INT>>, l ARRAY<MAP<STRING, INT>>)
+        WITH ('connector' = 'filesystem', 'path' = 'maps', 'format' = 'json');
     CREATE TABLE endless (k STRING) WITH ('connector' = 'datagen');
     CREATE TABLE sums (k STRING, s INT, PRIMARY KEY (k) NOT ENFORCED)
         WITH ('connector' = 'upsert-kafka', 'topic' = 'sums', 'properties.bootstrap.servers' = 'localhost:1',
@@ -89,7 +92,11 @@ fn tables() -> BTreeMap<String, RecordBatch> {
         ("k", Arc::new(StringArray::from(vec![Some("a"), Some("a"), Some("c"), None]))),
         ("w", Arc::new(Int32Array::from(vec![Some(10), Some(20), Some(30), Some(40)]))),
     ]);
-    [("t".to_string(), t), ("u".to_string(), u)].into()
+    let d = batch(vec![
+        ("id", Arc::new(Int32Array::from(vec![1, 2, 3, 4, 5]))),
+        ("x", Arc::new(Float64Array::from(vec![Some(0.0), Some(-0.0), Some(f64::NAN), Some(1.0), None]))),
+    ]);
+    [("t".to_string(), t), ("u".to_string(), u), ("d".to_string(), d)].into()
 }
 
 /// The rows of a result: cells with blanks between, `-` for NULL.
@@ -124,6 +131,57 @@ fn gives_any_order(sql: &str, expected: &[&str]) {
     let mut expected = expected.to_vec();
     expected.sort_unstable();
     assert_eq!(given, expected, "{sql}");
+}
+
+#[test]
+fn floating_point_keys_of_joins_go_by_their_bits() {
+    let own = &["1 1", "2 2", "3 3", "4 4"];
+    gives_any_order("SELECT a.id, b.id FROM d a JOIN d b ON a.x = b.x", own);
+    gives_any_order("SELECT a.id, b.id FROM d a JOIN d b ON CAST(a.x AS FLOAT) = b.x", own);
+    gives_any_order("SELECT a.id, b.id FROM d a JOIN d b ON a.x = b.x AND a.id <= b.id", own);
+    gives_any_order(
+        "SELECT a.id, b.id FROM d a JOIN d b ON a.x IS NOT DISTINCT FROM b.x",
+        &["1 1", "2 2", "3 3", "4 4", "5 5"],
+    );
+    gives_any_order("SELECT a.id, b.id FROM d a LEFT JOIN d b ON a.x = b.x", &["1 1", "2 2", "3 3", "4 4", "5 -"]);
+    gives_any_order("SELECT a.id, t.v FROM d a JOIN t ON a.x = t.v", &["4 1"]);
+    gives_any_order("SELECT id FROM d WHERE x IN (SELECT x FROM d WHERE id <> 2)", &["1", "3", "4"]);
+    gives_any_order("SELECT x FROM d INTERSECT SELECT x FROM d WHERE id <> 2", &["-", "0.0", "1.0", "NaN"]);
+    // These compare values.
+    gives_any_order("SELECT id FROM d WHERE x = 0.0", &["1", "2"]);
+    gives_any_order("SELECT id FROM d WHERE x NOT IN (SELECT x FROM d WHERE id IN (1, 3))", &["3", "4"]);
+}
+
+#[test]
+fn a_map_is_no_key() {
+    for sql in [
+        "SELECT m, COUNT(*) FROM maps GROUP BY m",
+        "SELECT DISTINCT r FROM maps",
+        "SELECT l FROM maps UNION SELECT l FROM maps",
+        "SELECT m FROM maps INTERSECT SELECT m FROM maps",
+        "SELECT id, ROW_NUMBER() OVER (PARTITION BY m ORDER BY id) FROM maps",
+        "SELECT id, ROW_NUMBER() OVER (PARTITION BY id ORDER BY r) FROM maps",
+        "SELECT id FROM maps ORDER BY l",
+    ] {
+        let error = planned(sql).expect_err(sql);
+        let text = error.render(base::Language::English, base::error::Label::Error);
+        assert!(text.contains("HW-I002") && text.contains("MAP") && text.contains("as a key"), "{sql}: {text}");
+    }
+}
+
+#[test]
+fn arrays_of_all_rows() {
+    gives("SELECT ARRAY_JOIN(ARRAY_SORT(ARRAY_AGG(k)), ',', '~') FROM t", &["~,a,a,b,b"]);
+    gives("SELECT ARRAY_AGG(k) FROM t WHERE v = 2", &["[b]"]);
+    gives("SELECT CARDINALITY(ARRAY_AGG(k)) FROM t WHERE v > 100", &["-"]);
+}
+
+#[test]
+fn a_condition_that_never_holds_stays_above_an_aggregate_of_all_rows() {
+    // The aggregate has its row whatever the condition says, so the condition must not take its input away.
+    let all = "(SELECT COUNT(*) AS n FROM u) AS c";
+    gives(&format!("SELECT v, n FROM t LEFT JOIN {all} ON 1 = 2 WHERE v = 1"), &["1 -"]);
+    gives(&format!("SELECT n FROM {all} WHERE n IS NULL"), &[]);
 }
 
 #[test]

@@ -303,19 +303,52 @@ pub fn as_equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// The type in which values of these two types can be compared byte by byte with the same outcome as `=`; `None` if
-/// there is none.
+/// The sides of `left IS NOT DISTINCT FROM right`.
+pub fn as_null_safe_equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    let (call, name) = match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) => return Some((left, right)),
+        Expr::Not(inner) => (inner.as_ref(), "IS DISTINCT FROM"),
+        other => (other, "IS NOT DISTINCT FROM"),
+    };
+    match call {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsDistinctFrom, right }) if name == "IS DISTINCT FROM" => {
+            Some((left, right))
+        }
+        Expr::ScalarFunction(call) if crate::bridge::flink_scalar(&call.func).is_some_and(|one| one.name() == name) => {
+            match call.args.as_slice() {
+                [left, right] => Some((left, right)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether rows can be told apart by values of a type.
+pub fn can_be_key(sql_type: &SqlType) -> bool {
+    match &sql_type.logical {
+        LogicalType::Map(..) | LogicalType::Multiset(_) => false,
+        LogicalType::Array(element) => can_be_key(element),
+        LogicalType::Row(fields) => fields.iter().all(|(_, field)| can_be_key(field)),
+        _ => true,
+    }
+}
+
+/// The type in which values of these two types are compared byte by byte where they are the keys of a join; `None` if
+/// there is none. The outcome is that of `=`, except for floating point numbers: as keys, NaN equals NaN, and -0.0 is
+/// not 0.0.
 pub fn key_type(left: &SqlType, right: &SqlType) -> Option<SqlType> {
     use LogicalType::*;
     let is_text = |logical: &LogicalType| matches!(logical, Char(_) | VarChar(_));
     let is_int = |logical: &LogicalType| matches!(logical, TinyInt | SmallInt | Int | BigInt);
     let (one, two) = (&left.logical, &right.logical);
     match (one, two) {
-        // 0.0 = -0.0
-        (Float | Double, _) | (_, Float | Double) => None,
+        // A MAP has no order, and no hash.
+        _ if !can_be_key(left) || !can_be_key(right) => None,
         _ if one == two => Some(left.clone()),
         _ if is_text(one) && is_text(two) => Some(LogicalType::STRING.nullable()),
         _ if is_int(one) && is_int(two) => Some(BigInt.nullable()),
+        (Float | Double, _) | (_, Float | Double) => functions::common_type(&[left.clone(), right.clone()]),
         (Timestamp(_), Timestamp(_)) | (TimestampLtz(_), TimestampLtz(_)) | (Decimal { .. }, Decimal { .. }) => {
             functions::common_type(&[left.clone(), right.clone()])
         }

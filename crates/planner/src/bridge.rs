@@ -13,13 +13,14 @@ use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Schema, SchemaRe
 use base::function::{AggregateFunction, Argument, FunctionContext, ScalarFunction};
 use base::types::TYPE_KEY;
 use base::{LogicalType, RowType, SqlType};
-use datafusion_common::{DataFusionError, Result, ScalarValue, exec_err};
+use datafusion_common::{DFSchema, DataFusionError, ExprSchema, Result, ScalarValue, exec_err};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::{
-    AggregateUDF, AggregateUDFImpl, ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility,
+    AggregateUDF, AggregateUDFImpl, ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
 };
 use std::any::Any;
+use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -75,6 +76,24 @@ pub fn aggregate_udf(function: Arc<dyn AggregateFunction>) -> Arc<AggregateUDF> 
     Arc::new(AggregateUDF::new_from_impl(BridgedAggregate { function, signature }))
 }
 
+/// The field of an expression: what [`ExprSchemable::to_field`] says without the name, which costs more than the type.
+pub fn type_field(expr: &Expr, schema: &DFSchema) -> Result<FieldRef> {
+    match expr {
+        Expr::Alias(alias) if alias.metadata.is_none() => type_field(&alias.expr, schema),
+        Expr::Column(column) => schema.field_from_column(column).cloned(),
+        Expr::ScalarFunction(call) => {
+            let fields = call.args.iter().map(|argument| type_field(argument, schema)).collect::<Result<Vec<_>>>()?;
+            let values = call.args.iter().map(|argument| match argument {
+                Expr::Literal(value, _) => Some(value),
+                _ => None,
+            });
+            let values = values.collect::<Vec<_>>();
+            call.func.return_field_from_args(ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &values })
+        }
+        other => other.to_field(schema).map(|(_, field)| field),
+    }
+}
+
 #[derive(Debug)]
 struct BridgedScalar {
     function: Arc<dyn ScalarFunction>,
@@ -107,6 +126,32 @@ impl ScalarUDFImpl for BridgedScalar {
 
     fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    /// What DataFusion writes, without its way of writing maps, which takes longer than all the rest.
+    fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
+        let mut name = String::with_capacity(64);
+        name.push_str(self.name());
+        let mut separator = '(';
+        for argument in arguments {
+            name.push(separator);
+            separator = ',';
+            let written = match argument {
+                Expr::Literal(value, Some(metadata)) if metadata.inner().len() == 1 => {
+                    let mut entries = metadata.inner().iter();
+                    let (key, text) = entries.next().map_or(("", ""), |(key, text)| (key.as_str(), text.as_str()));
+                    write!(name, "{value:?} FieldMetadata {{ inner: {{{key:?}: {text:?}}} }}")
+                }
+                Expr::Column(column) => match &column.relation {
+                    Some(relation) => write!(name, "{relation}.{}", column.name),
+                    None => name.write_str(&column.name),
+                },
+                other => write!(name, "{}", other.schema_name()),
+            };
+            written.map_err(|error| external(base::Error::internal(error)))?;
+        }
+        name.push(')');
+        Ok(name)
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {

@@ -230,6 +230,38 @@ pub const UNKNOWN_FUNCTION_PLAIN: ErrorCode = ErrorCode {
     zh: Text { what: "未知的函数 {name}", why: "", fix: "可用 SHOW FUNCTIONS 查看全部函数" },
 };
 
+/// A function of another system.
+pub const FOREIGN_FUNCTION: ErrorCode = ErrorCode {
+    code: "HW-P060",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "unknown function {name}",
+        why: "other systems have it, Flink SQL does not",
+        fix: "write {instead}",
+    },
+    zh: Text {
+        what: "未知的函数 {name}", why: "该函数属于其他系统，Flink SQL 中没有", fix: "请改写为 {instead}"
+    },
+};
+
+/// A table function that is not there.
+pub const TABLE_FUNCTION: ErrorCode = ErrorCode {
+    code: "HW-P061",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "unknown table function {name}",
+        why: "table functions are UNNEST and the windows TUMBLE, HOP, CUMULATE and SESSION",
+        fix: "make an array and take it apart: CROSS JOIN UNNEST(SPLIT(s, ',')) AS t (x)",
+    },
+    zh: Text {
+        what: "未知的表函数 {name}",
+        why: "表函数有 UNNEST 以及窗口函数 TUMBLE、HOP、CUMULATE、SESSION",
+        fix: "请先得到数组再展开：CROSS JOIN UNNEST(SPLIT(s, ',')) AS t (x)",
+    },
+};
+
 /// An expression that is not in GROUP BY.
 pub const NOT_GROUPED: ErrorCode = ErrorCode {
     code: "HW-P031",
@@ -654,6 +686,8 @@ pub const CODES: &[&ErrorCode] = &[
     &BAD_CAST,
     &UNKNOWN_FUNCTION,
     &UNKNOWN_FUNCTION_PLAIN,
+    &FOREIGN_FUNCTION,
+    &TABLE_FUNCTION,
     &NOT_GROUPED,
     &GROUP_BY_ALIAS,
     &BARE_NULL,

@@ -10,6 +10,7 @@ pub mod temporal;
 pub mod unnest;
 
 use crate::bridge::typed_field;
+use crate::catalog::CatalogTable;
 use base::plan::WindowKind;
 use base::types::{TIME_KEY, TimeAttribute};
 use base::{Field, LogicalType};
@@ -24,6 +25,26 @@ use std::sync::Arc;
 
 /// The names of the columns that a window table function appends.
 pub const WINDOW_COLUMNS: [&str; 3] = ["window_start", "window_end", "window_time"];
+
+/// A table for rows that are too late for a window.
+#[derive(Debug, Clone)]
+pub struct LateTable(pub Arc<CatalogTable>);
+
+impl LateTable {
+    /// The places of its columns among those of a row, by name; checked when the query was bound.
+    pub fn columns(&self, row: &DFSchema) -> Vec<usize> {
+        let place = |name: &str| row.fields().iter().position(|field| field.name() == name);
+        self.0.definition.persisted().filter_map(|column| place(&column.name)).collect()
+    }
+}
+
+impl PartialEq for LateTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.identity() == other.0.identity()
+    }
+}
+
+impl Eq for LateTable {}
 
 /// TUMBLE, HOP, CUMULATE or SESSION over a time column.
 ///
@@ -43,6 +64,8 @@ pub struct WindowTableNode {
     /// Whether it was written as `GROUP BY TUMBLE(...)`: such a window takes part in an aggregate over any changelog, and
     /// the aggregate is a window aggregate even where it does not name both ends of the window.
     pub legacy: bool,
+    /// Where rows go that are too late for it.
+    pub late: Option<LateTable>,
     schema: DFSchemaRef,
 }
 
@@ -89,8 +112,14 @@ impl WindowTableNode {
             time,
             partition,
             legacy,
+            late: None,
             schema: Arc::new(schema),
         })
+    }
+
+    /// The same with a table for late rows.
+    pub fn with_late(self, late: LateTable) -> WindowTableNode {
+        WindowTableNode { late: Some(late), ..self }
     }
 
     /// This node as a logical plan.
@@ -116,7 +145,7 @@ impl Hash for WindowTableNode {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.input.hash(state);
         format!("{:?}", self.kind).hash(state);
-        (self.offset_ms, &self.time, &self.partition, self.legacy).hash(state);
+        (self.offset_ms, &self.time, &self.partition, self.legacy, self.late.is_some()).hash(state);
     }
 }
 
@@ -171,16 +200,18 @@ impl UserDefinedLogicalNodeCore for WindowTableNode {
         let time = columns.next().unwrap_or_else(|| self.time.clone());
         let partition: Vec<Column> = columns.collect();
         let input = inputs.pop().unwrap_or_else(|| self.input.as_ref().clone());
-        WindowTableNode::try_new(input, self.kind.clone(), self.offset_ms, time, partition, self.legacy)
+        let node = WindowTableNode::try_new(input, self.kind.clone(), self.offset_ms, time, partition, self.legacy)?;
+        Ok(WindowTableNode { late: self.late.clone(), ..node })
     }
 
-    /// The input keeps what the readers need and what the window needs.
+    /// The input keeps what the readers need, what the window needs, and what its late rows need.
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
         let width = self.input.schema().fields().len();
         let mut needed: Vec<usize> = output_columns.iter().copied().filter(|index| *index < width).collect();
         for column in std::iter::once(&self.time).chain(&self.partition) {
             needed.extend(self.input.schema().index_of_column(column).ok());
         }
+        needed.extend(self.late.iter().flat_map(|late| late.columns(self.input.schema())));
         needed.sort_unstable();
         needed.dedup();
         Some(vec![needed])

@@ -11,7 +11,7 @@ use base::config::JobConfig;
 use base::connector::{ConnectorContext, ConnectorRegistry, SinkProvider};
 use base::format::FormatRegistry;
 use base::function::FunctionContext;
-use base::plan::StreamPlan;
+use base::plan::{NodeKind, StreamPlan};
 use base::{ChangelogMode, Error, Options, Result, RowType};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -75,6 +75,16 @@ impl PlannedJob {
             [] => explain::explain(&self.plan, details),
             queries => explain::batch(queries),
         }
+    }
+
+    /// Why it cannot run in this version although it is planned, if so.
+    pub fn refusal(&self) -> Option<Error> {
+        self.plan.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Scan(scan) => scan.provider.refusal(),
+            NodeKind::Sink(sink) => sink.provider.refusal(),
+            NodeKind::LookupJoin(join) => join.provider.refusal(),
+            _ => None,
+        })
     }
 
     /// Whether it runs in batch mode.

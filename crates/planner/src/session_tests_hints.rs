@@ -58,7 +58,7 @@ fn other_hints_are_kept_and_named() {
     let mut session = tables();
     let sql = "SELECT /*+ STATE_TTL('t' = '1 d'), BROADCAST(t) */ COUNT(*) FROM t";
     let executed = run(&mut session, sql);
-    assert_eq!(executed.warnings.iter().filter(|warning| warning.code() == "HW-P053").count(), 2);
+    assert_eq!(executed.warnings.iter().filter(|warning| warning.code() == "HW-P053").count(), 1);
     let hints: Vec<String> = job(&mut session, sql).plan.config.hints.iter().map(ToString::to_string).collect();
     assert_eq!(hints, ["STATE_TTL('t' = '1 d')", "BROADCAST(t)"]);
     match run(&mut session, &format!("EXPLAIN {sql}")).outcome {

@@ -470,6 +470,17 @@ fn connector(
     if let Some(factory) = context.connectors.get(name) {
         return Ok((factory.clone(), None));
     }
+    let elsewhere = match name {
+        cdc if cdc.ends_with("-cdc") => Some(&table_codes::CDC_CONNECTOR),
+        other => {
+            let is_of_flink = FLINK_CONNECTORS.iter().any(|known| other.starts_with(known));
+            is_of_flink.then_some(&table_codes::FLINK_CONNECTOR)
+        }
+    };
+    if let Some(code) = elsewhere {
+        let error = Error::new(code, &[("connector", &name), ("known", &list)]);
+        return Err(locate(error, Some(context.positions), option.value_span));
+    }
     let hint = match nearest(name, known.iter().copied()).first() {
         Some(near) => format!("'connector' = '{near}'"),
         None => format!("'connector' = {}", list.replace(", ", " / ")),
@@ -479,6 +490,30 @@ fn connector(
         [("table", table), ("connector", &name), ("known", &list), ("hint", &hint)];
     Err(locate(Error::new(&table_codes::UNKNOWN_CONNECTOR, &arguments), Some(context.positions), option.value_span))
 }
+
+/// What the names of connectors begin with that people use with Flink and this version does not have.
+const FLINK_CONNECTORS: [&str; 20] = [
+    "clickhouse",
+    "delta",
+    "doris",
+    "dynamodb",
+    "elasticsearch",
+    "firehose",
+    "hbase",
+    "hive",
+    "hudi",
+    "iceberg",
+    "kinesis",
+    "kudu",
+    "mongodb",
+    "opensearch",
+    "paimon",
+    "pulsar",
+    "rabbitmq",
+    "redis",
+    "rocketmq",
+    "starrocks",
+];
 
 /// PARTITIONED BY against what the connector has.
 fn check_partitioning(

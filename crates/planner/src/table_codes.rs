@@ -19,6 +19,42 @@ pub const MISSING_CONNECTOR: ErrorCode = ErrorCode {
     },
 };
 
+/// A connector of Flink that reads the log of a database.
+pub const CDC_CONNECTOR: ErrorCode = ErrorCode {
+    code: "HW-P062",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "this version does not support connector '{connector}' yet",
+        why: "it has the connectors: {known}",
+        fix: "let Debezium, Canal or Maxwell write the changes to Kafka and read them there: 'connector' = 'kafka', \
+              'format' = 'debezium-json' ('canal-json', 'maxwell-json')",
+    },
+    zh: Text {
+        what: "当前版本尚不支持连接器 '{connector}'",
+        why: "当前版本的连接器有：{known}",
+        fix: "请用 Debezium、Canal 或 Maxwell 将变更写入 Kafka 后读取：'connector' = 'kafka'，\
+              'format' = 'debezium-json'（或 'canal-json'、'maxwell-json'）",
+    },
+};
+
+/// Another connector of Flink.
+pub const FLINK_CONNECTOR: ErrorCode = ErrorCode {
+    code: "HW-P063",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "this version does not support connector '{connector}' yet",
+        why: "it has the connectors: {known}",
+        fix: "use one of them: what is written to Kafka or to files can be loaded from there",
+    },
+    zh: Text {
+        what: "当前版本尚不支持连接器 '{connector}'",
+        why: "当前版本的连接器有：{known}",
+        fix: "请使用其中之一：写入 Kafka 或文件的数据可再由该系统导入",
+    },
+};
+
 /// An unknown connector.
 pub const UNKNOWN_CONNECTOR: ErrorCode = ErrorCode {
     code: "HW-P014",
@@ -241,6 +277,8 @@ pub const WATERMARK_OPTION: ErrorCode = ErrorCode {
 pub const CODES: &[&ErrorCode] = &[
     &MISSING_CONNECTOR,
     &UNKNOWN_CONNECTOR,
+    &CDC_CONNECTOR,
+    &FLINK_CONNECTOR,
     &PLACEHOLDER_OPTION,
     &UNKNOWN_METADATA,
     &METADATA_TYPE,

@@ -43,6 +43,8 @@ fn problems_of_a_definition() {
         ("CREATE TABLE t (a INT) PARTITIONED BY (bucket(4, a)) WITH ('connector' = 'folders')", "HW-I002"),
         ("CREATE TABLE t (a INT) USING iceberg", "HW-P144"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'tset')", "HW-P014"),
+        ("CREATE TABLE t (a INT) WITH ('connector' = 'mysql-cdc')", "HW-P062"),
+        ("CREATE TABLE t (a INT) WITH ('connector' = 'elasticsearch-7')", "HW-P063"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'test', 'path' = '...')", "HW-P015"),
         ("CREATE TABLE t (a INT METADATA FROM 'timestmp') WITH ('connector' = 'test')", "HW-P016"),
         ("CREATE TABLE t (a ARRAY<INT> METADATA FROM 'timestamp') WITH ('connector' = 'test')", "HW-P017"),

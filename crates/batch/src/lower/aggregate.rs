@@ -1,6 +1,6 @@
 //! GROUP BY and SELECT DISTINCT.
 
-use super::{Lowering, Rows, named};
+use super::{Lowering, Rows, check_key, named};
 use crate::aggregate::FlinkAggregate;
 use crate::expression::Typed;
 use base::{Error, Result, SqlType};
@@ -27,6 +27,7 @@ impl Lowering<'_> {
         let calls =
             aggregate.aggr_expr.iter().map(|expr| self.call(&input, schema, expr)).collect::<Result<Vec<Call>>>()?;
         let keys = self.compile_all(&input, schema, &aggregate.group_expr)?;
+        aggregate.group_expr.iter().zip(&keys).try_for_each(|(expr, key)| check_key(expr, &key.sql_type))?;
         let keys = named(keys, &aggregate.schema);
         let types: Vec<SqlType> = keys.iter().map(|(key, _)| key.sql_type.clone()).collect();
         let keys = keys.into_iter().map(|(key, name)| (key.expr, name)).collect();
@@ -99,6 +100,7 @@ fn group(input: Rows, keys: PhysicalGroupBy, mut types: Vec<SqlType>, calls: Vec
 /// The different rows.
 pub(super) fn distinct(input: Rows) -> Result<Rows> {
     let schema = input.schema();
+    schema.fields().iter().zip(&input.types).try_for_each(|(field, one)| check_key(field.name(), one))?;
     let keys = (input.types.iter().enumerate())
         .map(|(index, one)| (Typed::column(index, &schema, one).expr, schema.field(index).name().clone()))
         .collect();

@@ -11,7 +11,7 @@ use datafusion_expr::{BinaryExpr, Expr, Operator};
 use datafusion_physical_expr::PhysicalExprRef;
 use datafusion_physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 use datafusion_physical_plan::joins::{HashJoinExec, JoinOn, NestedLoopJoinExec, PartitionMode};
-use planner::batch::{Scope, as_equality, from_datafusion, key_type};
+use planner::batch::{Scope, as_equality, as_null_safe_equality, from_datafusion, key_type};
 use std::sync::Arc;
 
 /// The two inputs of a join, with the names of their columns.
@@ -20,6 +20,15 @@ struct Sides<'a> {
     right: Rows,
     left_schema: &'a DFSchema,
     right_schema: &'a DFSchema,
+}
+
+/// An equality by which rows are found.
+struct Key {
+    pair: (PhysicalExprRef, PhysicalExprRef),
+    /// The value of the left.
+    value: Expr,
+    /// Whether NULL equals NULL.
+    nulls: NullEquality,
 }
 
 impl Lowering<'_> {
@@ -36,25 +45,29 @@ impl Lowering<'_> {
         if join.null_aware {
             return self.not_in(&sides, equalities.chain(filters).collect());
         }
-        let mut on: JoinOn = Vec::new();
+        let mut keys = Vec::new();
         let mut rest = Vec::new();
         for condition in equalities {
             match self.key(&sides, &condition, join.null_equality)? {
-                Some(key) => on.push(key),
+                Some(key) => keys.push(key),
                 None if join.null_equality == NullEquality::NullEqualsNothing => rest.push(condition),
                 None => return Err(Error::unsupported("comparing rows of different types in batch mode")),
             }
         }
         for condition in filters {
-            // A condition is never true for NULL, while keys may be.
-            match join.null_equality {
-                NullEquality::NullEqualsNull => rest.push(condition),
-                NullEquality::NullEqualsNothing => match self.key(&sides, &condition, join.null_equality)? {
-                    Some(key) => on.push(key),
-                    None => rest.push(condition),
-                },
+            match self.key(&sides, &condition, NullEquality::NullEqualsNothing)? {
+                Some(key) => keys.push(key),
+                None => rest.push(condition),
             }
         }
+        let nulls = match keys.iter().any(|key| key.nulls == NullEquality::NullEqualsNull) {
+            true => NullEquality::NullEqualsNull,
+            false => NullEquality::NullEqualsNothing,
+        };
+        // One rule holds for all keys: where NULL equals NULL, the others say that theirs is none.
+        let others = keys.iter().filter(|key| key.nulls != nulls);
+        rest.extend(others.map(|key| Expr::IsNotNull(Box::new(key.value.clone()))));
+        let on: JoinOn = keys.into_iter().map(|key| key.pair).collect();
         let filter = self.filter(&sides, conjunction(rest))?;
         let types = output_types(&sides, join.join_type);
         let (left, right) = (sides.left.plan, sides.right.plan);
@@ -63,9 +76,8 @@ impl Lowering<'_> {
             return Ok(Rows { plan: Arc::new(plan.map_err(from_datafusion)?), types });
         }
         let mode = PartitionMode::CollectLeft;
-        let plan =
-            HashJoinExec::try_new(left, right, on, filter, &join.join_type, None, mode, join.null_equality, false)
-                .map_err(from_datafusion)?;
+        let plan = HashJoinExec::try_new(left, right, on, filter, &join.join_type, None, mode, nulls, false)
+            .map_err(from_datafusion)?;
         Ok(Rows { plan: Arc::new(plan), types })
     }
 
@@ -80,11 +92,13 @@ impl Lowering<'_> {
         let (left, right) = (sides.left.plan.clone(), sides.right.plan.clone());
         if conditions.is_empty()
             && let Some(key) = self.key(sides, &comparison, NullEquality::NullEqualsNothing)?
+            // Here floating point numbers are compared, they are no keys.
+            && !key.pair.0.data_type(&sides.left.schema()).map_err(from_datafusion)?.is_floating()
         {
             let plan = HashJoinExec::try_new(
                 left,
                 right,
-                vec![key],
+                vec![key.pair],
                 None,
                 &JoinType::LeftAnti,
                 None,
@@ -101,14 +115,13 @@ impl Lowering<'_> {
         Ok(Rows { plan: Arc::new(plan.map_err(from_datafusion)?), types })
     }
 
-    /// The sides of a condition that compares a value of the left with one of the right.
-    fn key(
-        &self,
-        sides: &Sides<'_>,
-        condition: &Expr,
-        nulls: NullEquality,
-    ) -> Result<Option<(PhysicalExprRef, PhysicalExprRef)>> {
-        let Some((one, two)) = as_equality(condition) else { return Ok(None) };
+    /// The sides of a condition that compares a value of the left with one of the right. `nulls` says what `=` means.
+    fn key(&self, sides: &Sides<'_>, condition: &Expr, nulls: NullEquality) -> Result<Option<Key>> {
+        let ((one, two), nulls) = match (as_equality(condition), as_null_safe_equality(condition)) {
+            (Some(operands), _) => (operands, nulls),
+            (None, Some(operands)) => (operands, NullEquality::NullEqualsNull),
+            (None, None) => return Ok(None),
+        };
         let left_scope = self.scope(sides.left_schema, &sides.left.types);
         let right_scope = self.scope(sides.right_schema, &sides.right.types);
         let fits = |left: &Expr, right: &Expr| {
@@ -123,12 +136,16 @@ impl Lowering<'_> {
         let common = match key_type(&types.0, &types.1) {
             Some(common) => common,
             // Where NULL equals NULL the rows of a set operation are compared, and those are compared as they are.
-            None if nulls == NullEquality::NullEqualsNull && types.0.logical == types.1.logical => types.0,
+            None if nulls == NullEquality::NullEqualsNull && types.0.logical == types.1.logical => {
+                super::check_key(left, &types.0)?;
+                types.0
+            }
             None => return Ok(None),
         };
+        let value = left.clone();
         let left = self.typed(left_scope.compile_as(left, &common)?, &sides.left);
         let right = self.typed(right_scope.compile_as(right, &common)?, &sides.right);
-        Ok(Some((left.expr, right.expr)))
+        Ok(Some(Key { pair: (left.expr, right.expr), value, nulls }))
     }
 
     fn type_of(&self, scope: &Scope<'_>, expr: &Expr) -> Result<SqlType> {

@@ -26,8 +26,9 @@ use datafusion_physical_plan::limit::GlobalLimitExec;
 use datafusion_physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion_physical_plan::sorts::sort::SortExec;
 use datafusion_physical_plan::union::UnionExec;
-use planner::batch::{BatchExpression, Scope, cast_column, common_type, from_datafusion, scan_identity};
+use planner::batch::{BatchExpression, Scope, can_be_key, cast_column, common_type, from_datafusion, scan_identity};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Rows of a physical plan, and the types of its columns.
@@ -137,7 +138,9 @@ impl Lowering<'_> {
         keys.iter()
             .map(|key| {
                 let options = SortOptions { descending: !key.asc, nulls_first: key.nulls_first };
-                Ok(PhysicalSortExpr { expr: self.compile(input, schema, &key.expr)?.expr, options })
+                let typed = self.compile(input, schema, &key.expr)?;
+                check_key(&key.expr, &typed.sql_type)?;
+                Ok(PhysicalSortExpr { expr: typed.expr, options })
             })
             .collect()
     }
@@ -226,6 +229,14 @@ impl Lowering<'_> {
             Some(replicate) => self.replicate(replicate),
             None => Err(Error::unsupported(format!("{} in batch mode", node.name()))),
         }
+    }
+}
+
+/// Refuses what rows cannot be told apart or ordered by.
+fn check_key(name: impl Display, sql_type: &SqlType) -> Result<()> {
+    match can_be_key(sql_type) {
+        true => Ok(()),
+        false => Err(Error::unsupported(format!("{name} of type {} as a key", sql_type.logical))),
     }
 }
 

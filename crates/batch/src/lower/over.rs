@@ -1,7 +1,7 @@
 //! OVER: functions over frames of sorted rows.
 
 use super::aggregate::argument_expressions;
-use super::{Lowering, Rows, all_columns, project, sorted};
+use super::{Lowering, Rows, all_columns, check_key, project, sorted};
 use crate::aggregate::FlinkAggregate;
 use crate::expression::Typed;
 use arrow::compute::SortOptions;
@@ -121,6 +121,7 @@ impl Lowering<'_> {
             let column = self.compile_over(&extended.rows, names, expr)?;
             Ok(extended.add(column))
         };
+        let keys = partition.iter().chain(order.iter().map(|key| &key.expr)).collect::<Vec<_>>();
         let partition = partition.iter().map(&mut add).collect::<Result<Vec<_>>>()?;
         // DataFusion puts a constant in the place of a missing ORDER BY.
         let order = order
@@ -140,6 +141,9 @@ impl Lowering<'_> {
             let arguments = params.args.iter().take(count).map(&mut add).collect::<Result<Vec<_>>>()?;
             let filter = params.filter.as_deref().map(&mut add).transpose()?;
             read.push((arguments, filter));
+        }
+        for key in keys {
+            check_key(key, &self.compile_over(&extended.rows, names, key)?.sql_type)?;
         }
         let Extended { rows, columns } = extended;
         let rows = project(&rows, columns)?;

@@ -6,7 +6,7 @@ use super::markers::{WindowPart, as_window_marker};
 use super::set_operations;
 use super::temporal;
 use super::unnest;
-use super::windows::{check_multiple, interval_ms, plain_sql};
+use super::windows::{interval_ms, plain_sql};
 use crate::bridge::{aggregate_udf, external, flink_aggregate, scalar_udf};
 use crate::codes;
 use crate::literal::as_literal;
@@ -289,11 +289,11 @@ fn window_of(name: &str, arguments: &[Expr]) -> Result<(Column, WindowKind)> {
         .ok_or_else(|| wrong("the other arguments are positive intervals of days to seconds"))?;
     let kind = match (name, sizes.as_slice()) {
         ("TUMBLE", [size_ms]) => WindowKind::Tumble { size_ms: *size_ms },
+        // Any size: only window functions must be cut into whole slides.
         ("HOP", [slide_ms, size_ms]) => WindowKind::Hop { slide_ms: *slide_ms, size_ms: *size_ms },
         ("SESSION", [gap_ms]) => WindowKind::Session { gap_ms: *gap_ms },
         _ => return Err(wrong("the number of arguments does not fit")),
     };
-    check_multiple(name, &kind).map_err(external)?;
     Ok((time.clone(), kind))
 }
 

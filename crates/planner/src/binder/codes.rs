@@ -228,12 +228,12 @@ pub const LOOKUP_AS_OF_NOW: ErrorCode = ErrorCode {
     en: Text {
         what: "table {table} is looked up as of now, not as of {time}",
         why: "connector '{connector}' only knows the present content of {table}; a result depends on when a row is processed",
-        fix: "write FOR SYSTEM_TIME AS OF PROCTIME() to say so, or read {table} as a changelog with its history: a table with 'connector' = 'mysql-cdc', a PRIMARY KEY and a WATERMARK",
+        fix: "write FOR SYSTEM_TIME AS OF PROCTIME() to say so, or read {table} as a changelog with its history: a table of 'connector' = 'kafka' and 'format' = 'debezium-json' with a PRIMARY KEY and a WATERMARK",
     },
     zh: Text {
         what: "表 {table} 按当前内容查找，而不是 {time} 时的内容",
         why: "连接器 '{connector}' 只知道 {table} 的当前内容；结果取决于处理每一行的时刻（now）",
-        fix: "请明确写 FOR SYSTEM_TIME AS OF PROCTIME()，或把 {table} 作为带历史的变更流读取：使用 'connector' = 'mysql-cdc'、PRIMARY KEY 和 WATERMARK 的表",
+        fix: "请明确写 FOR SYSTEM_TIME AS OF PROCTIME()，或把 {table} 作为带历史的变更流读取：使用 'connector' = 'kafka'、'format' = 'debezium-json'，并带 PRIMARY KEY 和 WATERMARK 的表",
     },
 };
 

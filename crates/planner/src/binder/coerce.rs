@@ -1,6 +1,6 @@
 //! Common types: the branches of CASE, the items of IN, the inputs of UNION, the cells of VALUES.
 
-use crate::bridge::{external, scalar_udf};
+use crate::bridge::{external, scalar_udf, type_field};
 use crate::cast::{CAST_PREFIX, CastFunction};
 use crate::codes;
 use base::function::FunctionContext;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The SQL type of an expression; NULL for a bare NULL.
 pub fn sql_type_of(expr: &Expr, schema: &DFSchema) -> Result<SqlType> {
-    let (_, field) = expr.to_field(schema)?;
+    let field = type_field(expr, schema)?;
     if field.data_type().is_null() {
         return Ok(LogicalType::Null.nullable());
     }

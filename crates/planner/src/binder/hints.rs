@@ -28,6 +28,8 @@ const VALUE: char = '\u{3}';
 const JOINS: [&str; 5] = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "MULTI_JOIN"];
 /// The hint whose keys are tables.
 const STATE_TTL: &str = "STATE_TTL";
+/// The hint that names a table for late rows.
+pub const LATE_TABLE: &str = "LATE_TABLE";
 /// The hint whose option `table` is a table.
 const LOOKUP: &str = "LOOKUP";
 
@@ -74,7 +76,7 @@ fn from_names(from: &TableWithJoins, names: &mut BTreeSet<String>) {
 
 /// A hint that exists, and tables that the query has.
 fn check(hint: &Hint, tables: &BTreeSet<String>) -> Result<()> {
-    let known: Vec<&str> = JOINS.into_iter().chain([STATE_TTL, LOOKUP, OPTIONS]).collect();
+    let known: Vec<&str> = JOINS.into_iter().chain([STATE_TTL, LOOKUP, LATE_TABLE, OPTIONS]).collect();
     if !known.contains(&hint.name.as_str()) {
         let near = nearest(&hint.name, known.iter().copied());
         let names = if near.is_empty() { known.join(", ") } else { near.join(", ") };
@@ -82,18 +84,22 @@ fn check(hint: &Hint, tables: &BTreeSet<String>) -> Result<()> {
     }
     let wanted: Vec<&str> = match hint.name.as_str() {
         STATE_TTL => hint.options.iter().map(|(key, _)| key.as_str()).collect(),
-        LOOKUP => hint.options.iter().filter(|(key, _)| key == "table").map(|(_, table)| table.as_str()).collect(),
+        LOOKUP | LATE_TABLE if !hint.options.is_empty() => {
+            hint.options.iter().filter(|(key, _)| key == "table").map(|(_, table)| table.as_str()).collect()
+        }
         _ => hint.arguments.iter().map(String::as_str).collect(),
     };
     if wanted.is_empty() {
         let example = match hint.name.as_str() {
             STATE_TTL => "STATE_TTL('orders' = '1 d')".to_string(),
             LOOKUP => "LOOKUP('table' = 'dim', 'async' = 'true')".to_string(),
+            LATE_TABLE => "LATE_TABLE('late_orders')".to_string(),
             name => format!("{name}(dim)"),
         };
         return Err(Error::new(&statement_codes::HINT_WITHOUT_TABLE, &[("hint", &hint.name), ("example", &example)]));
     }
-    for name in wanted {
+    // The table of late rows is written, not read.
+    for name in wanted.into_iter().filter(|_| hint.name != LATE_TABLE) {
         let last = name.rsplit('.').next().unwrap_or(name);
         if !tables.contains(last) {
             let known = tables.iter().cloned().collect::<Vec<_>>().join(", ");

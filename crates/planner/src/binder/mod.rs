@@ -6,10 +6,13 @@
 mod analyze;
 pub mod codes;
 pub mod coerce;
+mod correlation;
 mod diagnose;
 mod errors;
+pub mod foreign;
 mod grouping;
-mod hints;
+pub mod hints;
+mod lists;
 mod literals;
 mod markers;
 pub mod match_codes;
@@ -166,21 +169,24 @@ impl<'a> Binder<'a> {
         bind().map_err(|error| errors::translate(error, &scene))
     }
 
-    /// The query of a view with columns in the place of its stars: a column that a table gets later is none of the view.
-    /// Where the columns cannot be told (JOIN ... USING), the stars stay.
+    /// The query of a view with columns in the place of its stars, and its plan: a column that a table gets later is none of
+    /// the view. Where the columns cannot be told (JOIN ... USING), the stars stay.
     ///
     /// # Errors
     /// A bug: the query has been bound before.
-    pub(crate) fn without_stars(&self, query: &ast::Query, plan: &LogicalPlan) -> Result<Box<ast::Query>> {
+    pub(crate) fn without_stars(
+        &self,
+        query: &ast::Query,
+        plan: LogicalPlan,
+    ) -> Result<(Box<ast::Query>, LogicalPlan)> {
         let plain = Box::new(stars::columns(self, query));
         if *plain == *query {
-            return Ok(plain);
+            return Ok((plain, plan));
         }
-        let same = match self.bind(&plain) {
-            Ok(other) => Binder::row_type(&other)? == Binder::row_type(plan)?,
-            Err(_) => false,
-        };
-        Ok(if same { plain } else { Box::new(query.clone()) })
+        match self.bind(&plain) {
+            Ok(other) if Binder::row_type(&other)? == Binder::row_type(&plan)? => Ok((plain, other)),
+            _ => Ok((Box::new(query.clone()), plan)),
+        }
     }
 
     /// Keeps hints, each once: a view may be read twice.

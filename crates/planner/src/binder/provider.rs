@@ -25,7 +25,7 @@ use datafusion_expr::planner::{
 use datafusion_expr::{AggregateUDF, Expr, ScalarUDF, TableSource, WindowUDF};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use syntax::ast::BinaryOperator;
 
 /// The context of one statement.
@@ -38,14 +38,11 @@ pub struct Provider<'a> {
     literals: HashMap<String, Arc<ScalarUDF>>,
     planners: Vec<Arc<dyn ExprPlanner>>,
     relations: Vec<Arc<dyn RelationPlanner>>,
-    options: ConfigOptions,
 }
 
 impl<'a> Provider<'a> {
     /// A context with the literals of a rewritten statement.
     pub fn new(binder: &'a Binder<'a>, literals: HashMap<String, Arc<ScalarUDF>>) -> Provider<'a> {
-        let mut options = ConfigOptions::new();
-        options.sql_parser.enable_ident_normalization = false;
         Provider {
             binder,
             tables: RefCell::default(),
@@ -53,10 +50,16 @@ impl<'a> Provider<'a> {
             literals,
             planners: vec![Arc::new(Operators { context: binder.functions.clone() })],
             relations: vec![Arc::new(FlinkRelations::new(binder.functions.clone()))],
-            options,
         }
     }
 }
+
+/// What `SqlToRel` asks for besides its own options.
+static OPTIONS: LazyLock<ConfigOptions> = LazyLock::new(|| {
+    let mut options = ConfigOptions::new();
+    options.sql_parser.enable_ident_normalization = false;
+    options
+});
 
 /// A scalar function for DataFusion, from the registry or the planner.
 pub fn scalar(name: &str, context: &FunctionContext) -> Option<Arc<ScalarUDF>> {
@@ -126,7 +129,7 @@ impl ContextProvider for Provider<'_> {
     }
 
     fn options(&self) -> &ConfigOptions {
-        &self.options
+        &OPTIONS
     }
 
     fn udf_names(&self) -> Vec<String> {

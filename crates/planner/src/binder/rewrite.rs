@@ -4,6 +4,7 @@
 //! get Flink's names (`EXPR$0`, `a0`), group windows become their markers, VALUES becomes a relation. What cannot be bound is refused
 //! here by name, with its place.
 
+use super::foreign::unknown_function;
 use super::hints;
 use super::literals;
 use super::match_recognize;
@@ -21,7 +22,6 @@ use crate::time_functions::{
     CURRENT_WATERMARK, PROCESSING_TIME, RAND, RAND_INTEGER, RANDOM, UNIX_TIME, UUID, WATERMARK, clock_function,
 };
 use crate::window_functions::WindowFunction;
-use base::nearest::nearest;
 use base::{Error, Result, SqlType};
 use datafusion_expr::ScalarUDF;
 use std::collections::HashMap;
@@ -40,17 +40,6 @@ pub const VALUES_MARKER: &str = "$VALUES";
 pub const ROW_MARKER: &str = "$ROW";
 /// Functions that only a group window gives a meaning.
 pub const GROUP_WINDOWS: [&str; 3] = ["TUMBLE", "HOP", "SESSION"];
-/// Functions of Flink that are not built yet.
-const KNOWN_TO_FLINK: &[&str] = &[
-    "CURRENT_CATALOG",
-    "FLATTEN",
-    "FROM_CHANGELOG",
-    "GET",
-    "MATCH_PROCTIME",
-    "MATCH_ROWTIME",
-    "SOURCE_WATERMARK",
-    "TO_CHANGELOG",
-];
 /// Access to an element of an array or a value of a map.
 pub const ITEM_FUNCTION: &str = "ITEM";
 /// Access to a field of a row by its name.
@@ -214,6 +203,9 @@ impl<'a> Rewriter<'a> {
     }
 
     fn expression(&mut self, expr: &mut Expr) -> Result<()> {
+        if let Some(comparisons) = rows_in(expr) {
+            *expr = comparisons;
+        }
         self.refuse_bare_nulls(expr)?;
         let taken = std::mem::replace(expr, Expr::Value(Value::Null.into()));
         *expr = match taken {
@@ -369,8 +361,15 @@ impl<'a> Rewriter<'a> {
             | TableFactor::NestedJoin { .. } => Ok(()),
             TableFactor::Derived { sample: Some(_), .. } => Err(Error::unsupported("TABLESAMPLE")),
             TableFactor::UNNEST { .. } => Err(Error::unsupported("UNNEST ... WITH OFFSET")),
-            TableFactor::Function { name, .. } => {
-                Err(Error::unsupported(format!("LATERAL TABLE({name}(...)): table functions other than UNNEST")))
+            TableFactor::Function { name, args, .. } => {
+                // `TABLE(f(x))` behind LATERAL is a call of TABLE.
+                let inner = args.iter().find_map(|argument| match argument {
+                    FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(inner))) => function_name(inner),
+                    _ => None,
+                });
+                let name = inner.filter(|_| name.to_string() == "TABLE").unwrap_or_else(|| name.to_string());
+                let error = Error::new(&codes::TABLE_FUNCTION, &[("name", &name)]);
+                Err(locate(error, self.positions, factor.span()))
             }
             TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT and UNPIVOT")),
             _ => Err(Error::unsupported("this kind of table in FROM")),
@@ -468,23 +467,6 @@ fn generated(name: &str, function: &Function) -> Result<Option<Expr>> {
         ("UNIX_TIMESTAMP", []) => call(UNIX_TIME, vec![call(PROCESSING_TIME, Vec::new())]),
         _ => return Ok(None),
     }))
-}
-
-/// A function that nobody knows, or that is not built yet.
-pub fn unknown_function(name: &str) -> Error {
-    if name == "SOURCE_WATERMARK" {
-        let instead = "the watermark is declared instead: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND";
-        return Error::unsupported(format!("SOURCE_WATERMARK(), watermarks that a connector makes ({instead})"));
-    }
-    if KNOWN_TO_FLINK.contains(&name) {
-        return Error::unsupported(format!("the function {name}"));
-    }
-    let names = functions::scalar_names().into_iter().chain(functions::aggregate_names());
-    let near = nearest(name, names);
-    if near.is_empty() {
-        return Error::new(&codes::UNKNOWN_FUNCTION_PLAIN, &[("name", &name)]);
-    }
-    Error::new(&codes::UNKNOWN_FUNCTION, &[("name", &name), ("nearest", &near.join(", "))])
 }
 
 /// A type as the dialect writes it.
@@ -594,6 +576,44 @@ fn form(expr: Expr) -> Result<Expr> {
         | Expr::IsNotUnknown(_)) => other,
         other => return Err(Error::unsupported(format!("the expression {other}"))),
     })
+}
+
+/// `(a, b) IN ((1, 2), (3, 4))` compares column by column: NULL in one of them leaves the answer open. Values of a row type
+/// are compared as a whole, and are no such rows.
+fn rows_in(expr: &Expr) -> Option<Expr> {
+    let Expr::InList { expr, list, negated } = expr else { return None };
+    let operand = row_elements(expr)?;
+    let mut rows = Vec::with_capacity(list.len());
+    for item in list {
+        let item = row_elements(item).filter(|item| item.len() == operand.len())?;
+        let equals = operand.iter().zip(item).map(|(one, other)| binary(one.clone(), BinaryOperator::Eq, other));
+        rows.push(equals.reduce(|all, one| binary(all, BinaryOperator::And, one))?);
+    }
+    // In pairs, so that a long list makes no deep tree.
+    while rows.len() > 1 {
+        let mut rest = rows.into_iter();
+        rows = Vec::new();
+        while let Some(one) = rest.next() {
+            rows.push(match rest.next() {
+                Some(other) => Expr::Nested(Box::new(binary(one, BinaryOperator::Or, other))),
+                None => one,
+            });
+        }
+    }
+    let any = Expr::Nested(Box::new(rows.pop()?));
+    Some(if *negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(any) } } else { any })
+}
+
+/// The elements of `ROW(a, b)` or `(a, b)`.
+fn row_elements(expr: &Expr) -> Option<Vec<Expr>> {
+    match expr {
+        Expr::Nested(inner) => row_elements(inner),
+        Expr::Tuple(elements) => Some(elements.clone()),
+        Expr::Function(function) if function_name(function).is_some_and(|name| name == "ROW") => {
+            Some(call_arguments(function).into_iter().map(|(_, element)| element).collect())
+        }
+        _ => None,
+    }
 }
 
 /// `(a, b) IN (SELECT x, y ...)`: there is a row with equal columns.

@@ -1,9 +1,9 @@
 //! Aggregates over all rows, of which one column stays even if nobody reads it.
 
-use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion_common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion_common::{DFSchemaRef, Result};
-use datafusion_expr::logical_plan::{Extension, LogicalPlan};
-use datafusion_expr::{Expr, UserDefinedLogicalNodeCore};
+use datafusion_expr::logical_plan::{Extension, Limit, LogicalPlan};
+use datafusion_expr::{Expr, UserDefinedLogicalNodeCore, lit};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
@@ -17,7 +17,11 @@ pub fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
     let kept = plan.transform_up_with_subqueries(|plan| match &plan {
         aggregate if is_single_row(aggregate) && !reads_outer(aggregate)? => {
-            let node = Arc::new(SingleRowNode { input: Arc::new(plan) });
+            // A condition without columns would pass below the aggregate, which has a row over nothing in a batch: no
+            // condition passes LIMIT.
+            let fetch = Some(Box::new(lit(1_i64)));
+            let limit = LogicalPlan::Limit(Limit { skip: None, fetch, input: Arc::new(plan) });
+            let node = Arc::new(SingleRowNode { input: Arc::new(limit) });
             Ok(Transformed::yes(LogicalPlan::Extension(Extension { node })))
         }
         _ => Ok(Transformed::no(plan)),
@@ -35,18 +39,27 @@ pub fn release(plan: LogicalPlan) -> Result<LogicalPlan> {
     let released = plan.transform_up(|plan| {
         let LogicalPlan::Extension(extension) = &plan else { return Ok(Transformed::no(plan)) };
         match extension.node.as_any().downcast_ref::<SingleRowNode>() {
-            Some(row) => Ok(Transformed::yes(row.input.as_ref().clone())),
+            Some(row) => Ok(Transformed::yes(without_limit(row.input.as_ref().clone())?)),
             None => Ok(Transformed::no(plan)),
         }
     })?;
     Ok(released.data)
 }
 
+/// The aggregate, behind what rules have put above it.
+fn without_limit(plan: LogicalPlan) -> Result<LogicalPlan> {
+    match plan {
+        LogicalPlan::Limit(limit) => Ok(Arc::unwrap_or_clone(limit.input)),
+        other => other.map_children(|child| Ok(Transformed::yes(without_limit(child)?))).data(),
+    }
+}
+
 fn is_single_row(plan: &LogicalPlan) -> bool {
     matches!(plan, LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty())
 }
 
-fn holds_subquery(plan: &LogicalPlan) -> Result<bool> {
+/// Whether an expression of a node holds a subquery.
+pub(super) fn holds_subquery(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_subqueries(|_| {
         found = true;

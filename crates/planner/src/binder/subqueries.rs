@@ -6,16 +6,16 @@
 //! first row has come.
 
 use super::coerce::{sql_type_of, typed_literal, typed_null};
+use super::correlation::{Lifter, Wanted, is_correlated, joined};
 use crate::bridge::{aggregate_udf, external};
 use base::{Error, LogicalType};
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion_common::{Column, DFSchema, ExprSchema, JoinType, Result, ScalarValue};
+use datafusion_common::{Column, DFSchema, DataFusionError, ExprSchema, JoinType, Result, ScalarValue};
 use datafusion_expr::expr::{BinaryExpr, Case, InSubquery, SetComparison, SetQuantifier};
 use datafusion_expr::expr_rewriter::{NamePreserver, replace_col};
 use datafusion_expr::logical_plan::{Distinct, Filter, Join, Projection, Subquery};
 use datafusion_expr::utils::{conjunction, disjunction, split_conjunction, split_conjunction_owned};
 use datafusion_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
-use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -86,10 +86,15 @@ fn plain_comparison(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
 }
 
 /// Makes joins of subqueries.
-pub fn unnest(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let mut unnester = Unnester { made: 0 };
+pub fn unnest(plan: LogicalPlan, lifter: &mut Lifter) -> Result<LogicalPlan> {
+    let mut unnester = Unnester { made: 0, lifter };
     let plan = plan.transform_up_with_subqueries(|plan| {
-        let plan = plan.map_expressions(|expr| expr.transform_down(without_own_names))?.data;
+        let plan = plan
+            .map_expressions(|expr| {
+                let renamed = expr.transform_down(without_own_names)?.data;
+                renamed.transform_down(|part| closed(part, unnester.lifter))
+            })?
+            .data;
         Ok(match plan {
             LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
                 Transformed::yes(unnester.filter(filter)?)
@@ -134,6 +139,52 @@ fn without_own_names(expr: Expr) -> Result<Transformed<Expr>> {
     })
 }
 
+/// A correlated subquery with all of its correlation in one filter at its top. One that is a single row is that row's value,
+/// also over nothing.
+fn closed(expr: Expr, lifter: &mut Lifter) -> Result<Transformed<Expr>> {
+    let mut close = |mut subquery: Subquery, wanted: Wanted| -> Result<Subquery> {
+        subquery.subquery = Arc::new(lifter.close(Arc::unwrap_or_clone(subquery.subquery), wanted)?);
+        Ok(subquery)
+    };
+    let is_value = |subquery: &Subquery| {
+        Ok::<_, DataFusionError>(is_value(&subquery.subquery) && is_correlated(&subquery.subquery)?)
+    };
+    Ok(match expr {
+        Expr::Exists(exists) if is_value(&exists.subquery)? => Transformed::yes(truth(!exists.negated)),
+        Expr::InSubquery(is_in) if is_value(&is_in.subquery)? => {
+            let found = (*is_in.expr).eq(Expr::ScalarSubquery(is_in.subquery));
+            Transformed::yes(if is_in.negated { Expr::Not(Box::new(found)) } else { found })
+        }
+        Expr::SetComparison(comparison) if is_value(&comparison.subquery)? => {
+            let value = Box::new(Expr::ScalarSubquery(comparison.subquery));
+            Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(comparison.expr, comparison.op, value)))
+        }
+        Expr::Exists(mut exists) => {
+            exists.subquery = close(exists.subquery, Wanted::Any)?;
+            Transformed::yes(Expr::Exists(exists))
+        }
+        Expr::InSubquery(mut is_in) => {
+            is_in.subquery = close(is_in.subquery, Wanted::Values)?;
+            Transformed::yes(Expr::InSubquery(is_in))
+        }
+        Expr::SetComparison(mut comparison) => {
+            comparison.subquery = close(comparison.subquery, Wanted::Values)?;
+            Transformed::yes(Expr::SetComparison(comparison))
+        }
+        other => Transformed::no(other),
+    })
+}
+
+/// Whether a plan is an aggregate without GROUP BY, with nothing but names and expressions above it.
+fn is_value(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Projection(projection) => is_value(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_value(&alias.input),
+        _ => false,
+    }
+}
+
 fn rows_only(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(match plan {
         // What SELECT without FROM reads has no column.
@@ -167,7 +218,7 @@ fn has_subquery(expr: &Expr) -> bool {
     expr.exists(|part| Ok(is_subquery(part))).unwrap_or(false)
 }
 
-fn unsupported(feature: &str) -> datafusion_common::DataFusionError {
+fn unsupported(feature: &str) -> DataFusionError {
     external(Error::unsupported(feature))
 }
 
@@ -182,11 +233,12 @@ struct Pulled {
     selected: Column,
 }
 
-struct Unnester {
+struct Unnester<'l> {
     made: usize,
+    lifter: &'l mut Lifter,
 }
 
-impl Unnester {
+impl Unnester<'_> {
     fn alias(&mut self) -> String {
         self.made += 1;
         format!("$sq{}", self.made)
@@ -263,17 +315,13 @@ impl Unnester {
         Ok(embedded.data)
     }
 
-    fn pull_up(&mut self, subquery: &LogicalPlan) -> Result<Pulled> {
-        let mut pull_up = PullUpCorrelatedExpr::new();
+    fn pull_up(&mut self, subquery: &LogicalPlan, wanted: Wanted) -> Result<Pulled> {
         let selected = Column::from(subquery.schema().qualified_field(0));
-        let plan = subquery.clone().rewrite(&mut pull_up)?.data;
-        if !pull_up.can_pull_up {
-            return Err(unsupported(
-                "a correlated subquery of this form: only equalities can stand below an aggregate",
-            ));
-        }
-        let correlated: BTreeSet<Column> = pull_up.correlated_subquery_cols_map.into_values().flatten().collect();
-        Ok(Pulled { plan, filters: pull_up.join_filters, correlated: correlated.into_iter().collect(), selected })
+        let lifted = self.lifter.lift(subquery.clone(), wanted)?;
+        let lifted = self.lifter.narrow(lifted, Some(&selected))?;
+        let correlated: BTreeSet<Column> = lifted.conditions.iter().flat_map(Expr::column_refs).cloned().collect();
+        let (plan, filters) = (lifted.plan, lifted.conditions);
+        Ok(Pulled { plan, filters, correlated: correlated.into_iter().collect(), selected })
     }
 
     /// `input` LEFT JOIN `right` on the conditions of the subquery; gives the qualifier of its columns.
@@ -288,8 +336,9 @@ impl Unnester {
         let moved: Vec<Column> =
             pulled.correlated.iter().map(|column| Column::new(Some(alias.clone()), column.name.clone())).collect();
         let map = pulled.correlated.iter().zip(&moved).collect();
-        let mut conditions =
-            pulled.filters.iter().map(|filter| replace_col(filter.clone(), &map)).collect::<Result<Vec<_>>>()?;
+        let around = input.schema().clone();
+        let condition = |filter: &Expr| joined(replace_col(filter.clone(), &map)?, &around);
+        let mut conditions = pulled.filters.iter().map(condition).collect::<Result<Vec<_>>>()?;
         if let Some((operand, column)) = more {
             let column = Expr::Column(Column::new(Some(alias.clone()), column.name.clone()));
             conditions.push(operand.eq(column));
@@ -309,11 +358,11 @@ impl Unnester {
         let empty = value_of_nothing(&plan, 0)?;
         if !is_single_row(&plan) {
             let selected = Expr::Column(Column::from(plan.schema().qualified_field(0)));
-            let name = plan.schema().field(0).name().clone();
-            let single = aggregate("SINGLE_VALUE", vec![selected])?.alias(name);
+            // A correlated column that is grouped by may have its name.
+            let single = aggregate("SINGLE_VALUE", vec![selected])?.alias(VALUE);
             plan = LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![single])?.build()?;
         }
-        let pulled = self.pull_up(&plan)?;
+        let pulled = self.pull_up(&plan, Wanted::Rows)?;
         // An aggregate over all rows has no row before the first one, as everywhere; one per row of the query around it
         // counts none.
         let empty = empty.filter(|_| !pulled.filters.is_empty());
@@ -414,7 +463,7 @@ impl Unnester {
 
     /// A subquery whose conditions are equalities, so that its rows can be grouped by their columns.
     fn grouping(&mut self, subquery: &LogicalPlan) -> Result<Pulled> {
-        let pulled = self.pull_up(subquery)?;
+        let pulled = self.pull_up(subquery, Wanted::Values)?;
         let own = |expr: &Expr| expr.column_refs().iter().any(|column| pulled.correlated.contains(column));
         let is_equality = |filter: &Expr| match filter {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
@@ -457,15 +506,15 @@ fn column(alias: &str, name: &str) -> Expr {
     Expr::Column(Column::new(Some(alias), name))
 }
 
-fn truth(value: bool) -> Expr {
+pub(super) fn truth(value: bool) -> Expr {
     typed_literal(ScalarValue::Boolean(Some(value)), &LogicalType::Boolean)
 }
 
-fn count_literal(value: i64) -> Expr {
+pub(super) fn count_literal(value: i64) -> Expr {
     typed_literal(ScalarValue::Int64(Some(value)), &LogicalType::BigInt)
 }
 
-fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
+pub(super) fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
     let when_then_expr = branches.into_iter().map(|(when, then)| (Box::new(when), Box::new(then))).collect();
     Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(otherwise)) })
 }
@@ -541,7 +590,7 @@ fn is_single_row(plan: &LogicalPlan) -> bool {
 }
 
 /// The value of a column of a global aggregate over no rows, if it has a COUNT in it; NULL otherwise.
-fn value_of_nothing(plan: &LogicalPlan, index: usize) -> Result<Option<Expr>> {
+pub(super) fn value_of_nothing(plan: &LogicalPlan, index: usize) -> Result<Option<Expr>> {
     Ok(match plan {
         LogicalPlan::SubqueryAlias(alias) => value_of_nothing(&alias.input, index)?,
         LogicalPlan::Projection(projection) => {

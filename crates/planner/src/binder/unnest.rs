@@ -1,6 +1,8 @@
 //! UNNEST: from FROM to a plan node, and from a join with it to an operator over the left side.
 
 use super::coerce::sql_type_of;
+use super::correlation::{Lifter, Wanted, joined};
+use super::subqueries::{case, truth, value_of_nothing};
 use super::windows::rename;
 use crate::bridge::{external, typed_field};
 use crate::codes;
@@ -13,7 +15,6 @@ use datafusion_expr::logical_plan::{EmptyRelation, Extension, Filter, Join, Logi
 use datafusion_expr::planner::RelationPlannerContext;
 use datafusion_expr::utils::conjunction;
 use datafusion_expr::{Expr, LogicalPlanBuilder};
-use datafusion_optimizer::decorrelate::PullUpCorrelatedExpr;
 use std::sync::Arc;
 use syntax::ast::{self, TableAlias};
 
@@ -99,6 +100,16 @@ pub fn correlate(join: Join) -> Result<LogicalPlan> {
         Expr::OuterReferenceColumn(_, column) => Ok(Transformed::yes(Expr::Column(column))),
         other => Ok(Transformed::no(other)),
     })?;
+    // While FROM was bound, an outer join before it had not made its columns nullable yet.
+    let known = element_columns(&sql_type_of(&collection.data, join.left.schema())?).map_err(external)?;
+    let elements = elements
+        .into_iter()
+        .enumerate()
+        .map(|(index, (qualifier, field))| match known.get(index) {
+            Some((_, sql_type)) => (qualifier, typed_field(field.name(), sql_type)),
+            None => (qualifier, field),
+        })
+        .collect();
     let node = UnnestNode::try_new(join.left.clone(), collection.data, elements, unnest.with_ordinality)?;
     if outer {
         return Ok(node.outer(condition).into_plan());
@@ -110,15 +121,10 @@ pub fn correlate(join: Join) -> Result<LogicalPlan> {
     })
 }
 
-/// A join with LATERAL (SELECT ...) AS t, named by a projection inside the subquery: the rule that takes subqueries apart wants
-/// nothing before them, and cannot see columns of the subquery behind another name.
+/// A join with LATERAL (SELECT ...) AS t, named by a projection inside the subquery.
 fn lateral(join: Join) -> Result<Join> {
     let LogicalPlan::SubqueryAlias(alias) = join.right.as_ref() else { return Ok(join) };
     let LogicalPlan::Subquery(subquery) = alias.input.as_ref() else { return Ok(join) };
-    if counts_nothing(&subquery.subquery)? {
-        // It has a row with 0 where nothing is found, which the join that would be made of it has not.
-        return Err(external(Error::unsupported("COUNT without GROUP BY in a LATERAL subquery")));
-    }
     let named = subquery.subquery.schema().iter().zip(alias.schema.iter()).map(|(inner, (qualifier, field))| {
         Expr::Column(Column::from(inner)).alias_qualified(qualifier.cloned(), field.name())
     });
@@ -127,49 +133,110 @@ fn lateral(join: Join) -> Result<Join> {
     Ok(Join { right: Arc::new(LogicalPlan::Subquery(inside)), ..join })
 }
 
-/// LATERAL (SELECT ...) as a join. DataFusion's own rule knows no LEFT JOIN, and groups by more than it must.
+/// LATERAL (SELECT ...) as a join by the conditions in it on the row before it.
 ///
 /// # Errors
-/// A condition on the outer row that cannot be moved out of the subquery.
-pub fn laterals(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let joined = plan.transform_up_with_subqueries(|plan| {
-        let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
-        let LogicalPlan::Subquery(subquery) = join.right.as_ref() else { return Ok(Transformed::no(plan)) };
-        let mut pull_up = PullUpCorrelatedExpr::new();
-        let right = subquery.subquery.as_ref().clone().rewrite(&mut pull_up).data()?;
-        // An aggregate without GROUP BY has a row where nothing is found.
-        let kind = match join.join_type {
-            JoinType::Left => JoinType::Left,
-            JoinType::Inner if !pull_up.pulled_up_scalar_agg => JoinType::Inner,
-            JoinType::Inner if join.filter.is_none() => JoinType::Left,
-            _ => return Ok(Transformed::no(plan)),
-        };
-        if !pull_up.can_pull_up {
-            return Ok(Transformed::no(plan));
-        }
-        let condition = conjunction(pull_up.join_filters.into_iter().chain(join.filter.clone()));
-        let left = LogicalPlanBuilder::from(join.left.as_ref().clone());
-        let wide = left.join_on(right, kind, condition)?.build()?;
-        // What the condition reads of the subquery is no column of the join as it is written.
-        let columns = join.schema.iter().map(|named| Expr::Column(Column::from(named))).collect();
-        let narrow = Projection::try_new(columns, Arc::new(wide))?;
-        Ok(Transformed::yes(LogicalPlan::Projection(narrow)))
+/// A condition that cannot be moved out of the subquery.
+pub fn laterals(plan: LogicalPlan, lifter: &mut Lifter) -> Result<LogicalPlan> {
+    let joined = plan.transform_up_with_subqueries(|plan| match &plan {
+        LogicalPlan::Join(join) => match join.right.as_ref() {
+            LogicalPlan::Subquery(subquery) => {
+                Ok(Transformed::yes(lateral_join(join, subquery.subquery.as_ref().clone(), lifter)?))
+            }
+            _ => Ok(Transformed::no(plan)),
+        },
+        _ => Ok(Transformed::no(plan)),
     })?;
     Ok(joined.data)
 }
 
-/// Whether there is an aggregate without GROUP BY that is not NULL over no row.
-fn counts_nothing(plan: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    plan.apply(|node| {
-        if let LogicalPlan::Aggregate(aggregate) = node
-            && aggregate.group_expr.is_empty()
-        {
-            found |= aggregate.schema.fields().iter().any(|field| !field.is_nullable());
+/// A column that is NULL where a row of the left side has found none.
+const PRESENT: &str = "$present";
+
+fn lateral_join(join: &Join, subquery: LogicalPlan, lifter: &mut Lifter) -> Result<LogicalPlan> {
+    let refused = |feature: &str| external(Error::unsupported(feature));
+    let pads = match join.join_type {
+        _ if !join.on.is_empty() => return Err(refused("USING and NATURAL with LATERAL")),
+        JoinType::Inner => false,
+        JoinType::Left => true,
+        other => return Err(refused(&format!("{other} JOIN with LATERAL"))),
+    };
+    let width = join.left.schema().fields().len();
+    let own: Vec<(Option<TableReference>, String)> =
+        join.schema.iter().skip(width).map(|(qualifier, field)| (qualifier.cloned(), field.name().clone())).collect();
+    let nothing =
+        (0..own.len()).map(|index| value_of_nothing(&subquery, index)).collect::<Result<Vec<Option<Expr>>>>()?;
+    let (outputs, below) = computed_outside(subquery)?;
+    let mut lifted = lifter.lift(below, Wanted::Rows)?;
+    let around = join.left.schema();
+    let reads_around = outputs.iter().any(Expr::contains_outer);
+    if reads_around && (pads || lifted.is_single) {
+        return Err(refused(
+            "a column of the left side in SELECT of LEFT JOIN LATERAL, or beside an aggregate in LATERAL",
+        ));
+    }
+    let on = join.filter.iter().filter(|filter| !is_true(filter)).cloned();
+    if lifted.is_single && pads && on.clone().next().is_some() {
+        return Err(refused("ON of LEFT JOIN LATERAL with an aggregate without GROUP BY"));
+    }
+    let mut values = outputs.into_iter().map(|output| joined(output, around)).collect::<Result<Vec<_>>>()?;
+    if lifted.is_single {
+        // A row without partners has the row of the aggregate over nothing.
+        let mut columns: Vec<Expr> = lifted.plan.schema().columns().into_iter().map(Expr::Column).collect();
+        columns.push(truth(true).alias(PRESENT));
+        lifted.plan = LogicalPlanBuilder::from(lifted.plan).project(columns)?.build()?;
+        let absent = Expr::Column(Column::new_unqualified(PRESENT)).is_null();
+        for (value, nothing) in values.iter_mut().zip(nothing) {
+            if let Some(nothing) = nothing {
+                *value = case(vec![(absent.clone(), nothing)], value.clone());
+            }
         }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(found)
+    }
+    let conditions = lifted.conditions.into_iter().map(|one| joined(one, around)).collect::<Result<Vec<_>>>()?;
+    let left = LogicalPlanBuilder::from(join.left.as_ref().clone());
+    let kind = if pads || lifted.is_single { JoinType::Left } else { JoinType::Inner };
+    let (inside, behind) = if pads { (conjunction(on), None) } else { (None, conjunction(on)) };
+    let is_nothing = matches!(&lifted.plan, LogicalPlan::EmptyRelation(empty) if empty.produce_one_row);
+    let wide = match is_nothing {
+        true => left,
+        false => left.join_on(lifted.plan, kind, conditions.into_iter().chain(inside))?,
+    };
+    // What the condition reads of the subquery is no column of the join as it is written.
+    let named = values.into_iter().zip(own).map(|(value, (qualifier, name))| match value {
+        Expr::Column(column) if column.relation == qualifier && column.name == name => Expr::Column(column),
+        value => value.alias_qualified(qualifier, name),
+    });
+    let columns: Vec<Expr> = around.columns().into_iter().map(Expr::Column).chain(named).collect();
+    let narrow = wide.project(columns)?;
+    match behind {
+        Some(condition) => narrow.filter(condition)?.build(),
+        None => narrow.build(),
+    }
+}
+
+/// What a subquery selects over the plan below, as far as it reads columns of the query around it.
+fn computed_outside(subquery: LogicalPlan) -> Result<(Vec<Expr>, LogicalPlan)> {
+    let columns = |plan: &LogicalPlan| plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let (mut outputs, mut plan): (Vec<Expr>, LogicalPlan) = (columns(&subquery), subquery);
+    while let LogicalPlan::Projection(projection) = &plan {
+        let reads_around = |plan: &LogicalPlan| matches!(plan, LogicalPlan::Projection(one) if one.expr.iter().any(Expr::contains_outer));
+        if !reads_around(&plan) && !reads_around(&projection.input) {
+            break;
+        }
+        let replaced = |output: Expr| {
+            output.transform(|part| match &part {
+                Expr::Column(column) => {
+                    let place = projection.schema.index_of_column(column)?;
+                    let value = projection.expr[place].clone().unalias_nested().data;
+                    Ok(Transformed::new(value, true, TreeNodeRecursion::Jump))
+                }
+                _ => Ok(Transformed::no(part)),
+            })
+        };
+        outputs = outputs.into_iter().map(|output| replaced(output).data()).collect::<Result<_>>()?;
+        plan = projection.input.as_ref().clone();
+    }
+    Ok((outputs, plan))
 }
 
 /// The UNNEST that nothing but names stands before.

@@ -88,6 +88,15 @@ impl Binder<'_> {
         Ok(bound.plan.clone())
     }
 
+    /// Gives a view what this binder has bound for it, a plan of nothing but its query.
+    ///
+    /// # Errors
+    /// A bug.
+    pub(crate) fn seed_view(&self, view: &View, plan: LogicalPlan) -> Result<()> {
+        view.bound.set(Arc::new(self.bound_view(view, plan)?));
+        Ok(())
+    }
+
     fn bind_view_anew(&self, view: &View) -> Result<BoundView> {
         let catalogs = self.catalogs.at_home(&view.home);
         let mut open_views = self.open_views.clone();
@@ -96,6 +105,11 @@ impl Binder<'_> {
         inner.connector = self.connector.clone();
         inner.open_views = open_views;
         let plan = inner.query(&view.query).map_err(|error| view.broken(error))?;
+        inner.bound_view(view, plan)
+    }
+
+    /// What a view keeps of the plan of its query, bound by this binder and nothing else.
+    fn bound_view(&self, view: &View, plan: LogicalPlan) -> Result<BoundView> {
         let named = match view.columns.is_empty() {
             true => Ok(plan),
             false => windows::rename(plan, &view.columns),
@@ -103,8 +117,8 @@ impl Binder<'_> {
         let plan = named.and_then(unordered).map_err(|error| Error::new(&codes::BIND, &[("reason", &error)]))?;
         Ok(BoundView {
             plan: Arc::new(plan),
-            hints: inner.hints.into_inner(),
-            reads: inner.reads.into_inner(),
+            hints: self.hints.borrow().clone(),
+            reads: self.reads.borrow().clone(),
             functions: self.catalogs.functions.clone(),
             context: self.functions.clone(),
         })

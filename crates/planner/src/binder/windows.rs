@@ -185,7 +185,7 @@ impl FlinkRelations {
     /// A window table function.
     fn window(&self, name: &str, function: &Function, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
         if !GROUP_WINDOWS.contains(&name) && name != "CUMULATE" {
-            return Err(external(Error::unsupported(format!("the table function {name}"))));
+            return Err(external(Error::new(&codes::TABLE_FUNCTION, &[("name", &name)])));
         }
         let mut arguments = WindowArguments::new(name, function)?;
         let (input, partition) = match arguments.take("DATA") {

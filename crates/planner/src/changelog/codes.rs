@@ -63,13 +63,13 @@ pub const OTHER_QUERY_KEY: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "table {table} has the primary key ({sink_key}), but the query has {query_key}",
+        what: "table {table} has the primary key ({sink_key}), but the query has the key ({query_key})",
         why: "several rows of the query may share a ({sink_key}): the last change of a key wins, and deleting one of them \
               deletes all",
         fix: "SET 'table.exec.sink.upsert-materialize' = 'AUTO' keeps them all, so that the one before returns",
     },
     zh: Text {
-        what: "表 {table} 的主键是 ({sink_key})，而查询的键是：{query_key}",
+        what: "表 {table} 的主键是 ({sink_key})，而查询的键是 ({query_key})",
         why: "查询的多行可能具有相同的 ({sink_key})：同一键以最后一次变更为准，删除其一会全部删除",
         fix: "设置 SET 'table.exec.sink.upsert-materialize' = 'AUTO' 可保留全部行，使前一行得以恢复",
     },
@@ -81,14 +81,14 @@ pub const MATERIALIZED_SINK: ErrorCode = ErrorCode {
     domain: Domain::User,
     retry: false,
     en: Text {
-        what: "table {table} has the primary key ({sink_key}), but the query has {query_key}",
+        what: "table {table} has the primary key ({sink_key}), but the query has the key ({query_key})",
         why: "several rows of the query may share a ({sink_key}): all of them are kept as state, the last one shows, and the \
               one before returns when it goes",
         fix: "give the table the key of the query; declare PRIMARY KEY (...) NOT ENFORCED in the tables that are read if they \
               have one; or SET 'table.exec.sink.upsert-materialize' = 'NONE' if no two rows ever share a key",
     },
     zh: Text {
-        what: "表 {table} 的主键是 ({sink_key})，而查询的键是：{query_key}",
+        what: "表 {table} 的主键是 ({sink_key})，而查询的键是 ({query_key})",
         why: "查询的多行可能具有相同的 ({sink_key})：它们全部作为状态保留，显示最后一行，该行被撤回时恢复前一行",
         fix: "请让该表使用查询的键；若读取的表有键，请声明 PRIMARY KEY (...) NOT ENFORCED；\
               若确定不会有两行共享同一键，可设置 SET 'table.exec.sink.upsert-materialize' = 'NONE'",

@@ -1,7 +1,7 @@
 //! Compiling bound expressions.
 
 use super::{HIDDEN_FUNCTIONS, Test, Tree};
-use crate::bridge::flink_scalar;
+use crate::bridge::{flink_scalar, type_field};
 use crate::codes;
 use crate::literal::as_literal;
 use base::expression::HiddenColumn;
@@ -228,7 +228,7 @@ impl Compiler<'_> {
     }
 
     fn type_of(&self, expr: &Expr) -> Result<SqlType> {
-        let (_, field) = expr.to_field(self.schema).map_err(from_datafusion)?;
+        let field = type_field(expr, self.schema).map_err(from_datafusion)?;
         SqlType::from_arrow(&field)
     }
 }

@@ -7,6 +7,7 @@ use super::builder::{
     Builder, Draft, Identity, PendingWindow, Relation, column_identity, columns, identifying, short_hash, window_digest,
 };
 use super::codes;
+use super::late::LateTarget;
 use crate::bridge::flink_aggregate;
 use crate::expression::{self, Tree};
 use crate::nodes::WindowTableNode;
@@ -20,6 +21,7 @@ use datafusion_common::DFSchema;
 use datafusion_expr::Expr;
 use datafusion_expr::logical_plan::Aggregate;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An aggregate call over the columns of the aggregate's input.
 pub(super) struct Call {
@@ -73,13 +75,14 @@ impl Builder<'_> {
         let keys = self.compile_all(&input, schema, &aggregate.group_expr)?;
         let calls =
             aggregate.aggr_expr.iter().map(|expr| self.call(&input, schema, expr)).collect::<Result<Vec<_>>>()?;
-        self.group(input, keys, calls)
+        let ttl = self.side_ttl(&aggregate.input);
+        self.group(input, keys, calls, ttl)
     }
 
-    /// The different rows of a relation.
-    pub fn distinct(&mut self, input: Relation) -> Result<Relation> {
+    /// The different rows of a relation, kept for `ttl`.
+    pub fn distinct(&mut self, input: Relation, ttl: Option<Duration>) -> Result<Relation> {
         let keys = columns(&input.fields);
-        self.group(input, keys, Vec::new())
+        self.group(input, keys, Vec::new(), ttl)
     }
 
     fn call(&self, input: &Relation, schema: &DFSchema, expr: &Expr) -> Result<Call> {
@@ -114,7 +117,13 @@ impl Builder<'_> {
         Ok(Call { function, arguments, filter, distinct: call.params.distinct })
     }
 
-    fn group(&mut self, mut input: Relation, keys: Vec<Tree>, calls: Vec<Call>) -> Result<Relation> {
+    fn group(
+        &mut self,
+        mut input: Relation,
+        keys: Vec<Tree>,
+        calls: Vec<Call>,
+        ttl: Option<Duration>,
+    ) -> Result<Relation> {
         if let Some(pending) = input.window.take() {
             let width = self.fields(input.node).len();
             let properties: Vec<Option<WindowProperty>> =
@@ -142,22 +151,19 @@ impl Builder<'_> {
             let keys = keys.into_iter().zip(&properties).map(key).collect();
             return self.window_aggregate(input, pending, keys, &properties, calls);
         }
-        self.group_aggregate(input, keys, calls)
-    }
-
-    fn group_aggregate(&mut self, input: Relation, keys: Vec<Tree>, calls: Vec<Call>) -> Result<Relation> {
         match self.split_distinct(&input, &keys, &calls) {
-            Some(parts) => self.in_parts(input, keys, parts),
-            None => self.one_group_aggregate(input, keys, calls),
+            Some(parts) => self.in_parts(input, keys, parts, ttl),
+            None => self.one_group_aggregate(input, keys, calls, ttl),
         }
     }
 
-    /// GROUP BY as one operator.
+    /// GROUP BY as one operator, which forgets groups after `ttl`.
     pub(super) fn one_group_aggregate(
         &mut self,
         input: Relation,
         keys: Vec<Tree>,
         calls: Vec<Call>,
+        ttl: Option<Duration>,
     ) -> Result<Relation> {
         let names: Vec<String> = input.fields.iter().map(|field| field.name.clone()).collect();
         let mut read = Columns::default();
@@ -172,7 +178,7 @@ impl Builder<'_> {
                 unique.push(key);
             }
         }
-        let group = self.group_node(node, &unique, planned)?;
+        let group = self.group_node(node, &unique, planned, ttl)?;
         let all = columns(self.fields(group));
         let place = |key: &usize| unique.iter().position(|known| known == key).unwrap_or(0);
         let mut order: Vec<usize> = key_columns.iter().map(place).collect();
@@ -182,7 +188,13 @@ impl Builder<'_> {
         Ok(Relation { node: group, window: None, rank: None, conditions: Vec::new(), projection, fields })
     }
 
-    fn group_node(&mut self, input: NodeId, keys: &[usize], calls: Vec<AggregateCall>) -> Result<NodeId> {
+    fn group_node(
+        &mut self,
+        input: NodeId,
+        keys: &[usize],
+        calls: Vec<AggregateCall>,
+        state_ttl: Option<Duration>,
+    ) -> Result<NodeId> {
         let below = self.identity(input).clone();
         let before = self.fields(input).to_vec();
         let mut fields: Vec<Field> =
@@ -196,12 +208,7 @@ impl Builder<'_> {
         let anchor = format!("group-{}", short_hash(&format!("[{key_text}] {}", below.anchor)));
         let mut identities = key_names;
         identities.extend(texts.into_iter().map(column_identity));
-        let kind = NodeKind::GroupAggregate(GroupAggregate {
-            keys: keys.to_vec(),
-            calls,
-            merges: None,
-            state_ttl: self.context.config.state_ttl,
-        });
+        let kind = NodeKind::GroupAggregate(GroupAggregate { keys: keys.to_vec(), calls, merges: None, state_ttl });
         let own_keys: Vec<usize> = (0..keys.len()).collect();
         let draft = Draft {
             spread: Some(own_keys.clone()),
@@ -224,7 +231,7 @@ impl Builder<'_> {
     fn window_aggregate(
         &mut self,
         input: Relation,
-        pending: PendingWindow,
+        mut pending: PendingWindow,
         keys: Vec<Tree>,
         properties: &[Option<WindowProperty>],
         calls: Vec<Call>,
@@ -262,12 +269,16 @@ impl Builder<'_> {
             }
         }
         let planned = plan_calls(&calls, &mut read, &own, &|tree| tree.over(&projection));
+        let all = columns(&below);
         let time = pending.window.time_column;
-        let time_tree = Tree::Column { index: time, sql_type: below[time].sql_type.clone() };
-        let time_column = read.add(&time_tree, below[time].name.clone());
+        let time_column = read.add(&all[time], below[time].name.clone());
         if read.trees.iter().any(|tree| reads_window(tree, width)) {
             return Err(Error::unsupported("an expression over window columns below a window aggregate"));
         }
+        let late = pending.late.take().map(|late| LateTarget {
+            columns: late.columns.iter().map(|&column| read.add(&all[column], below[column].name.clone())).collect(),
+            ..late
+        });
         let used = used_properties(&sources, &window_conditions, width);
         let fields = read
             .trees
@@ -281,10 +292,12 @@ impl Builder<'_> {
         let before =
             Relation { node: input.node, window: None, rank: None, conditions, projection: read.trees, fields };
         let node = self.node(before)?;
-        let mut pending = pending;
         pending.window.time_column = time_column;
         let results = key_columns.len() + planned.len();
         let group = self.window_node(node, pending, &key_columns, planned, &used)?;
+        if let Some(late) = &late {
+            self.late_rows(group, late)?;
+        }
         Ok(self.window_relation(group, sources, &window_conditions, key_columns.len()..results, &used, width))
     }
 

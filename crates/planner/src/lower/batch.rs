@@ -71,6 +71,8 @@ impl Builder<'_> {
                     projection: None,
                     watermark: None,
                     bounded: true,
+                    // A failure is the end of a batch job: nothing is read twice.
+                    replayable: true,
                     parallelism_max: Some(1),
                     idle_timeout: None,
                     alignment: None,

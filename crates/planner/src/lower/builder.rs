@@ -2,6 +2,7 @@
 //! an operator.
 
 use super::LowerContext;
+use super::late::LateTarget;
 use super::scan::Reads;
 use super::snapshot_filter::Operation;
 use super::window_rank::RankedWindow;
@@ -13,7 +14,7 @@ use base::plan::{
     Calc, Distribution, Edge, Node, NodeId, NodeKind, Output, Rank, Values, Window, WindowKind, WindowProperty,
     WindowTable,
 };
-use base::{Error, Expression, Field, LogicalType, Result, RowType};
+use base::{Error, Expression, Field, LogicalType, Result, RowType, TimeAttribute};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct PendingWindow {
     pub attached: bool,
     /// window_start, window_end, window_time.
     pub fields: [Field; 3],
+    /// Where rows go that are too late for it.
+    pub late: Option<LateTarget>,
 }
 
 /// A ranking that is not an operator yet: only what stands above it tells whether the number is read.
@@ -92,6 +95,8 @@ pub struct Builder<'a> {
     pub drafts: Vec<Draft>,
     /// What all queries together read of each table.
     pub reads: BTreeMap<String, Reads>,
+    /// The nodes that read tables, with the columns of the table that they give.
+    pub scans: BTreeMap<String, (NodeId, Vec<usize>)>,
     /// Scans that give the operation of a change.
     pub operations: Vec<Operation>,
     /// Things worth saying that came up.
@@ -102,6 +107,8 @@ pub struct Builder<'a> {
     pub hinted: RefCell<BTreeSet<String>>,
     /// Window aggregates that were written as GROUP BY TUMBLE(...): their columns are times, not windows, for what is above.
     pub legacy_windows: BTreeSet<NodeId>,
+    /// Nodes that give late rows, and where these go.
+    pub late: Vec<(NodeId, LateTarget)>,
     made: HashMap<String, NodeId>,
 }
 
@@ -128,11 +135,13 @@ impl<'a> Builder<'a> {
             context,
             drafts: Vec::new(),
             reads,
+            scans: BTreeMap::new(),
             operations: Vec::new(),
             warnings: Vec::new(),
             random_calls: Cell::new(0),
             hinted: RefCell::default(),
             legacy_windows: BTreeSet::new(),
+            late: Vec::new(),
             made: HashMap::new(),
         }
     }
@@ -186,7 +195,7 @@ impl<'a> Builder<'a> {
             .map(|(tree, name)| match tree.as_column() {
                 // Only a column that is passed on as it is keeps its time attribute.
                 Some(index) => Field { name, ..relation.fields[index].clone() },
-                None => Field::new(name, tree.sql_type()),
+                None => computed(name, tree),
             })
             .collect();
         let projection = trees.iter().map(|tree| tree.over(&relation.projection)).collect();
@@ -303,7 +312,11 @@ impl<'a> Builder<'a> {
             identity,
         };
         relation.node = self.push(draft, true);
-        Ok(())
+        match (&pending.late, is_session) {
+            (None, _) => Ok(()),
+            (Some(late), true) => self.late_rows(relation.node, late),
+            (Some(late), false) => Err(late.refused(&pending.window.kind)),
+        }
     }
 
     fn partition_names(&self, pending: &PendingWindow, below: &Identity) -> Vec<String> {
@@ -533,4 +546,10 @@ pub fn identifying(kind: &WindowKind) -> Vec<WindowProperty> {
         WindowKind::Cumulate { .. } => vec![WindowProperty::End, WindowProperty::Time],
         _ => vec![WindowProperty::Start, WindowProperty::End, WindowProperty::Time],
     }
+}
+
+/// The column that an expression gives: PROCTIME() is a time attribute in a query too.
+pub(super) fn computed(name: String, tree: &Tree) -> Field {
+    let is_now = matches!(tree, Tree::Hidden { column: HiddenColumn::ProcessingTime, .. });
+    Field { time: is_now.then_some(TimeAttribute::Proctime), ..Field::new(name, tree.sql_type()) }
 }

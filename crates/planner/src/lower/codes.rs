@@ -91,6 +91,24 @@ pub const SINK_WIDTH: ErrorCode = ErrorCode {
     },
 };
 
+/// A sink that promises more than its sources allow (warning).
+pub const NOT_REPLAYABLE: ErrorCode = ErrorCode {
+    code: "HW-P508",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot be written exactly once",
+        why: "its rows come from {sources}, which cannot be read again from a remembered position: after a failure rows \
+              can be lost or come twice",
+        fix: "read from a source that can be read again, such as Kafka; or declare the sink as at-least-once",
+    },
+    zh: Text {
+        what: "表 {table} 无法做到精确一次写入",
+        why: "它的行来自 {sources}，而这些数据源不能从记住的位置重新读取：失败后可能丢行或重复",
+        fix: "请使用可重新读取的数据源，例如 Kafka；或把 sink 声明为 at-least-once",
+    },
+};
+
 /// A filter over the operation that loses the snapshot (warning).
 pub const SNAPSHOT_FILTER: ErrorCode = ErrorCode {
     code: "HW-P505",
@@ -133,6 +151,7 @@ pub const CODES: &[&ErrorCode] = &[
     &WINDOW_TIME_LOST,
     &UPSERT_SOURCE_KEY,
     &SINK_WIDTH,
+    &NOT_REPLAYABLE,
     &SNAPSHOT_FILTER,
     &NULL_COLUMN,
 ];

@@ -35,6 +35,9 @@ impl Builder<'_> {
 
     /// Grouping sets over a window table function: rows are expanded below the window, which an aggregate can then take in.
     fn expand_below(&mut self, input: Relation, mut window: PendingWindow, expand: &Expand) -> Result<Relation> {
+        if let Some(late) = &window.late {
+            return Err(late.refused_of("GROUPING SETS, CUBE and ROLLUP"));
+        }
         let width = self.fields(input.node).len();
         let of_window = |tree: &Tree| tree.columns().iter().any(|&column| column >= width);
         let only_window = |tree: &Tree| tree.columns().iter().all(|&column| column >= width);

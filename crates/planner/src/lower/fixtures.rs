@@ -210,6 +210,9 @@ impl Accumulator for TestAccumulator {
     fn merge(&mut self, _slots: &[u32], _state: &[ArrayRef]) -> Result<()> {
         Ok(())
     }
+    fn merging(&self) -> Merging {
+        Merging::Exact
+    }
     fn heap_bytes(&self) -> usize {
         0
     }

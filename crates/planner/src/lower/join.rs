@@ -59,7 +59,9 @@ impl JoinForm {
             JoinForm::Window(windows) => {
                 JoinForm::Window(Windows { starts: both(windows.starts), ends: both(windows.ends), ..windows })
             }
-            JoinForm::Temporal(versions) => JoinForm::Temporal(Versions { times: both(versions.times), ..versions }),
+            JoinForm::Temporal(versions) => {
+                JoinForm::Temporal(Versions { times: versions.times.map(both), ..versions })
+            }
         }
     }
 }
@@ -354,8 +356,9 @@ impl Builder<'_> {
         }
     }
 
-    /// How long rows of a side are kept: a hint for one of its names, or the job's TTL.
-    fn side_ttl(&self, plan: &LogicalPlan) -> Option<Duration> {
+    /// How long state over an input is kept: a hint for one of its names, or the job's TTL. A join has no name: the hints
+    /// of its tables are its own.
+    pub(super) fn side_ttl(&self, plan: &LogicalPlan) -> Option<Duration> {
         let mut names = Vec::new();
         side_names(plan, &mut names);
         let hints = self.context.config.hints.iter().filter(|hint| hint.name == STATE_TTL);

@@ -124,6 +124,31 @@ pub const LOOKUP_TABLE: ErrorCode = ErrorCode {
     },
 };
 
+/// Rows that change, joined with the rows of now.
+pub const NOW_CHANGES: ErrorCode = ErrorCode {
+    code: "HW-P557",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the left side of FOR SYSTEM_TIME AS OF now takes rows back: {operator}",
+        why: "a row that is taken back would be joined with another right row than when it was given, and would stay for ever",
+        fix: "join before that, write a regular JOIN, or join by event time (FOR SYSTEM_TIME AS OF a rowtime)",
+    },
+    zh: Text {
+        what: "FOR SYSTEM_TIME AS OF 当前时间的左侧会撤回行：{operator}",
+        why: "撤回的行会与当时不同的右侧行关联，原结果将永远留下",
+        fix: "请在此之前关联，或写普通 JOIN，或按事件时间关联（FOR SYSTEM_TIME AS OF rowtime）",
+    },
+};
+
 /// All of them.
-pub const CODES: &[&ErrorCode] =
-    &[&TIME_JOIN_CHANGES, &AS_OF_KIND, &VERSIONS_KEY, &VERSIONS_CONDITION, &VERSIONS_TIME, &LOOKUP_KEY, &LOOKUP_TABLE];
+pub const CODES: &[&ErrorCode] = &[
+    &TIME_JOIN_CHANGES,
+    &AS_OF_KIND,
+    &VERSIONS_KEY,
+    &VERSIONS_CONDITION,
+    &VERSIONS_TIME,
+    &LOOKUP_KEY,
+    &LOOKUP_TABLE,
+    &NOW_CHANGES,
+];

@@ -168,6 +168,37 @@ fn a_hint_says_how_long_a_side_is_kept() {
 }
 
 #[test]
+fn a_hint_says_how_long_groups_are_kept() {
+    let day = Some(Duration::from_secs(86_400));
+    let hour = Some(Duration::from_secs(3_600));
+    for (query, expected) in [
+        ("SELECT /*+ STATE_TTL('pl' = '1 d') */ k, COUNT(*) FROM pl GROUP BY k", vec![day]),
+        ("SELECT /*+ STATE_TTL('x' = '1 d') */ k, COUNT(*) FROM pl AS x GROUP BY k", vec![day]),
+        ("SELECT /*+ STATE_TTL('x' = '1 d') */ DISTINCT x.k FROM (SELECT k FROM pl WHERE id > 0) AS x", vec![day]),
+        ("SELECT /*+ STATE_TTL('pl' = '0 s') */ COUNT(DISTINCT k) FROM pl", vec![None]),
+        (
+            "SELECT k, COUNT(*) FROM (SELECT /*+ STATE_TTL('pl' = '1 d') */ k, id, COUNT(*) AS c FROM pl GROUP BY k, id)
+             WHERE c > 1 GROUP BY k",
+            vec![day, hour],
+        ),
+        // The hints of a join are those of its sides.
+        (
+            "SELECT /*+ STATE_TTL('pl' = '1 d', 'pr' = '1 d') */ pl.k, COUNT(*) FROM pl JOIN pr ON pl.k = pr.id GROUP BY pl.k",
+            vec![hour],
+        ),
+    ] {
+        let (outcome, warnings) = outcome(&format!("SET 'table.exec.state.ttl' = '1 h'; {query}")).unwrap();
+        let Outcome::Job(job) = outcome else { panic!("no job") };
+        assert!(warnings.is_empty(), "{query}: {warnings:?}");
+        let ttls = job.plan.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::GroupAggregate(group) => Some(group.state_ttl),
+            _ => None,
+        });
+        assert_eq!(ttls.collect::<Vec<_>>(), expected, "{query}");
+    }
+}
+
+#[test]
 fn times_that_are_bounded_in_one_direction_are_a_regular_join() {
     assert_eq!(joins("SELECT a.id FROM a JOIN b ON a.id = b.id AND a.ts > b.ts"), [(JoinKind::Inner, 1, true)]);
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The hint that says how a table is asked.
-const LOOKUP: &str = "LOOKUP";
+pub const LOOKUP: &str = "LOOKUP";
 
 /// A table that is asked: its rows behind a filter and a projection.
 struct Asked {
@@ -126,6 +126,24 @@ impl Builder<'_> {
     pub fn is_only_asked(&self, plan: &LogicalPlan) -> bool {
         let asked = self.asked(plan).ok().flatten();
         asked.is_some_and(|asked| asked.table.watermark.is_none() && is_lookup(&asked.table))
+    }
+
+    /// Whether a plan reads no more than a table that can be asked for rows.
+    pub fn can_be_asked(&self, plan: &LogicalPlan) -> bool {
+        match plan {
+            LogicalPlan::TableScan(scan) => catalog_table(scan.source.as_ref()).is_some_and(|table| {
+                let all = table.definition.columns.iter().filter(|column| matches!(column.kind, ColumnKind::Physical));
+                let all = all.map(|column| Field::new(column.name.clone(), column.sql_type.clone()));
+                let output = RowType::new(all.collect());
+                let keys = RowType::new(output.fields().iter().take(1).cloned().collect());
+                let lookup = LookupSpec { keys, output };
+                !matches!(table.factory.lookup(&table.definition, &lookup, &self.context.connector), Ok(None))
+            }),
+            LogicalPlan::SubqueryAlias(alias) => self.can_be_asked(&alias.input),
+            LogicalPlan::Projection(projection) => self.can_be_asked(&projection.input),
+            LogicalPlan::Filter(filter) => self.can_be_asked(&filter.input),
+            _ => false,
+        }
     }
 
     /// The table behind names, projections and filters.

@@ -10,7 +10,8 @@ pub mod codes;
 mod expand;
 pub mod join;
 pub mod join_codes;
-mod lookup_join;
+mod late;
+pub mod lookup_join;
 mod match_recognize;
 mod over;
 pub mod over_codes;
@@ -38,7 +39,7 @@ use base::changelog::ChangelogMode;
 use base::config::JobConfig;
 use base::connector::{ConnectorContext, SinkProvider};
 use base::function::FunctionContext;
-use base::plan::{NotNullEnforcer, StreamPlan};
+use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
 use base::types::RowType;
 use base::{Error, Result};
 use datafusion_expr::LogicalPlan;
@@ -125,6 +126,7 @@ pub fn plan(queries: Vec<SinkQuery>, context: &LowerContext) -> Result<(StreamPl
     for query in &queries {
         sinks.push(builder.sink(query)?);
     }
+    sinks.append(&mut builder.late_sinks()?);
     builder.warn_of_hints();
     builder.drop_unread(&mut sinks);
     finish(builder, sinks, context)
@@ -151,6 +153,11 @@ fn finish(
         drafts.push(sink::finish(sink, end, &drafts, context)?);
     }
     let nodes = changelog::identify(drafts);
+    let sinks = nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Sink(sink) => Some(sink),
+        _ => None,
+    });
+    warnings.extend(sinks.filter_map(sink::broken_promise));
     let unstable = changelog::determinism::check(&nodes);
     if !context.strict_updates {
         warnings.extend(unstable);

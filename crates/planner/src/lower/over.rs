@@ -128,15 +128,17 @@ impl Builder<'_> {
         let order_by = &call.params.order_by;
         let [order] = order_by.as_slice() else {
             let found = match order_by.as_slice() {
-                [] => "none".to_string(),
-                several => several.iter().map(|key| plain(&key.expr)).collect::<Vec<_>>().join(", "),
+                [] => String::new(),
+                several => {
+                    format!("ORDER BY {}", several.iter().map(|key| plain(&key.expr)).collect::<Vec<_>>().join(", "))
+                }
             };
             return Err(refusal(&codes::OVER_ORDER, &[("call", &shown), ("found", &found)]));
         };
         let tree = self.compile_one(input, schema, &order.expr)?;
         let column = plain(&order.expr);
         if tree.is_constant() {
-            let found = format!("the constant {column}");
+            let found = format!("ORDER BY {column}");
             return Err(refusal(&codes::OVER_ORDER, &[("call", &shown), ("found", &found)]));
         }
         if !order.asc {

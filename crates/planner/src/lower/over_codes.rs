@@ -26,13 +26,13 @@ pub const SEVERAL_WINDOWS: ErrorCode = user(
 pub const OVER_ORDER: ErrorCode = user(
     "HW-P611",
     Text {
-        what: "{call} OVER must have ORDER BY one column, but it has {found}",
+        what: "{call} OVER ({found}) must have ORDER BY one column",
         why: "a stream has no end, so a window must say which rows come before a row: by time, or by one other column",
         fix: "write ORDER BY with the column that has the WATERMARK, or with a PROCTIME() column; \
               for one result per group use GROUP BY",
     },
     Text {
-        what: "{call} OVER 必须按一列 ORDER BY，实际是 {found}",
+        what: "{call} OVER ({found}) 必须按一列 ORDER BY",
         why: "流没有终点，窗口必须说明哪些行在前：按时间，或按另外一列",
         fix: "请按带 WATERMARK 的列或 PROCTIME() 列 ORDER BY；若每组只要一个结果，请用 GROUP BY",
     },
@@ -122,13 +122,14 @@ pub const OVER_LAG_ORDER: ErrorCode = user(
     Text {
         what: "{name} needs ORDER BY a time attribute",
         why: "in any other order a new row may come between a row and the one before it",
-        fix: "order by the column that has the WATERMARK or by a PROCTIME() column, or run the script with \
-              SET 'execution.runtime-mode' = 'batch'",
+        fix: "aggregate with TUMBLE and order by window_time; or join the result with itself on the row before, for example \
+              a.dt = b.dt + INTERVAL '1' DAY; or run the script with SET 'execution.runtime-mode' = 'batch'",
     },
     Text {
         what: "{name} 需要按时间属性 ORDER BY",
         why: "按其他顺序，某行与其前一行之间随时可能插入新行",
-        fix: "请按带 WATERMARK 的列或 PROCTIME() 列排序，或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
+        fix: "请用 TUMBLE 聚合并按 window_time 排序；或将结果与自身的前一行关联，例如 a.dt = b.dt + INTERVAL '1' DAY；\
+              或用 SET 'execution.runtime-mode' = 'batch' 运行脚本",
     },
 );
 

@@ -1,6 +1,7 @@
 //! Relational structure: projections, filters, unions, constant rows.
 
 use super::builder::{Builder, Draft, Identity, PendingWindow, Relation, columns, short_hash};
+use super::late::LateTarget;
 use super::unsupported;
 use crate::expression::{self, Compiler, Tree, from_datafusion};
 use crate::nodes::expand::as_expand;
@@ -48,8 +49,9 @@ impl Builder<'_> {
             LogicalPlan::Limit(limit) => self.limit(limit),
             LogicalPlan::Join(join) => self.join(join),
             LogicalPlan::Distinct(Distinct::All(input)) => {
+                let ttl = self.side_ttl(input);
                 let relation = self.lower(input)?;
-                self.distinct(relation)
+                self.distinct(relation, ttl)
             }
             LogicalPlan::Union(union) => self.union(union),
             LogicalPlan::Values(values) => self.constant_rows(values),
@@ -157,7 +159,8 @@ impl Builder<'_> {
         };
         let mut all = relation.fields.clone();
         all.extend(fields.iter().cloned());
-        let pending = PendingWindow { window, legacy: node.legacy, partition, attached: false, fields };
+        let late = node.late.as_ref().map(|late| LateTarget { table: late.0.clone(), columns: late.columns(schema) });
+        let pending = PendingWindow { window, legacy: node.legacy, partition, attached: false, fields, late };
         Ok(Relation { window: Some(pending), projection: columns(&all), fields: all, ..relation })
     }
 

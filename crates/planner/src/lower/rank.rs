@@ -3,7 +3,7 @@
 //! A filter over ROW_NUMBER that says how far the numbers go is a Top-N: it keeps the best rows instead of numbering all of
 //! them. What else the filter says stays a filter above. ORDER BY with LIMIT is a Top-N of all rows.
 
-use super::builder::{Builder, Draft, Identity, PendingRank, Relation, column_identity, columns, short_hash};
+use super::builder::{Builder, Draft, Identity, PendingRank, Relation, column_identity, columns, computed, short_hash};
 use super::query::names;
 use super::rank_codes as codes;
 use super::rank_range::{self, Range};
@@ -124,7 +124,7 @@ impl Builder<'_> {
         let trees = self.compile_all(&below, projection.input.schema(), &projection.expr)?;
         let field = |(tree, name): (&Tree, String)| match tree.as_column() {
             Some(index) => Field { name, ..below.fields[index].clone() },
-            None => Field::new(name, tree.sql_type()),
+            None => computed(name, tree),
         };
         let fields = trees.iter().zip(names(&projection.schema)).map(field).collect();
         let projection = trees.iter().map(|tree| tree.over(&below.projection)).collect();

@@ -2,7 +2,7 @@
 
 use crate::expression::{self, Tree};
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
 use base::LogicalType;
 use base::function::FunctionContext;
 use base::plan::RankEnd;
@@ -85,13 +85,14 @@ fn bound(condition: &Tree, number: usize, context: &FunctionContext) -> Option<B
             _ => None,
         };
     }
-    let value = whole_number(other, context)?;
+    let Constant { floor, is_whole } = constant(other, context)?;
     Some(match operator {
-        "<=" => Bound::To(value),
-        "<" => Bound::To(value.saturating_sub(1)),
-        ">=" => Bound::From(value),
-        ">" => Bound::From(value.saturating_add(1)),
-        "=" => Bound::Only(value),
+        "<=" => Bound::To(floor),
+        "<" if is_whole => Bound::To(floor.saturating_sub(1)),
+        "<" => Bound::To(floor),
+        ">=" if is_whole => Bound::From(floor),
+        ">=" | ">" => Bound::From(floor.saturating_add(1)),
+        "=" if is_whole => Bound::Only(floor),
         _ => return None,
     })
 }
@@ -127,12 +128,37 @@ fn is_number(tree: &Tree, number: usize) -> bool {
     widened(tree) == Some(number)
 }
 
-fn whole_number(tree: &Tree, context: &FunctionContext) -> Option<i64> {
-    if !tree.is_constant() || !is_integer(&tree.sql_type().logical) {
+/// A constant that numbers are compared with: the whole number that is not above it, and whether that is all of it.
+struct Constant {
+    floor: i64,
+    is_whole: bool,
+}
+
+fn constant(tree: &Tree, context: &FunctionContext) -> Option<Constant> {
+    if !tree.is_constant() {
         return None;
     }
     let value = expression::constant(tree, context).ok()?;
-    let value = arrow::compute::cast(&value, &DataType::Int64).ok()?;
-    let value = value.as_primitive::<Int64Type>();
-    (!value.is_null(0)).then(|| value.value(0))
+    if value.is_empty() || value.is_null(0) {
+        return None;
+    }
+    match tree.sql_type().logical {
+        LogicalType::Decimal { scale, .. } => {
+            let unit = 10i128.checked_pow(u32::from(scale))?;
+            let digits = value.as_primitive_opt::<Decimal128Type>()?.value(0);
+            Some(Constant { floor: digits.div_euclid(unit).try_into().ok()?, is_whole: digits.rem_euclid(unit) == 0 })
+        }
+        LogicalType::Float | LogicalType::Double => {
+            let value = arrow::compute::cast(&value, &DataType::Float64).ok()?;
+            let value = value.as_primitive::<Float64Type>().value(0);
+            // What is beyond bounds nothing; so does NaN.
+            let fits = value.abs() < 1e15;
+            fits.then(|| Constant { floor: value.floor() as i64, is_whole: value.fract() == 0.0 })
+        }
+        logical if is_integer(&logical) => {
+            let value = arrow::compute::cast(&value, &DataType::Int64).ok()?;
+            Some(Constant { floor: value.as_primitive::<Int64Type>().value(0), is_whole: true })
+        }
+        _ => None,
+    }
 }

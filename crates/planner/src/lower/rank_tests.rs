@@ -43,6 +43,11 @@ fn every_way_to_bound_the_number_is_a_range() {
     for (condition, expected) in [
         ("rn <= 3", "rankStart=1, rankEnd=3"),
         ("rn < 3", "rankStart=1, rankEnd=2"),
+        ("rn <= 2.5", "rankStart=1, rankEnd=2"),
+        ("rn < 2.5", "rankStart=1, rankEnd=2"),
+        ("rn < 2.0", "rankStart=1, rankEnd=1"),
+        ("2.5E0 >= rn AND rn > 1.5", "rankStart=2, rankEnd=2"),
+        ("rn >= 1.5 AND rn <= 3", "rankStart=2, rankEnd=3"),
         ("3 >= rn", "rankStart=1, rankEnd=3"),
         ("4 > rn AND v > 3", "rankStart=1, rankEnd=3"),
         ("rn BETWEEN 2 AND 4", "rankStart=2, rankEnd=4"),

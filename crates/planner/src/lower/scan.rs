@@ -70,8 +70,19 @@ impl Builder<'_> {
             return Err(Error::internal("a filter was pushed into a scan"));
         }
         let key = table.identity();
-        let reads = self.reads.get(&key).cloned().ok_or_else(|| Error::internal("a scan was not collected"))?;
-        let (node, available) = self.scan_node(&reads)?;
+        let (node, available) = match self.scans.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let reads = self.reads.get(&key).cloned().ok_or_else(|| Error::internal("a scan was not collected"))?;
+                let calls = self.random_calls.get();
+                let scanned = self.scan_node(&reads)?;
+                // Every reader of random columns has random numbers of its own.
+                if self.random_calls.get() == calls {
+                    self.scans.insert(key, scanned.clone());
+                }
+                scanned
+            }
+        };
         let wanted: Vec<usize> = match &scan.projection {
             Some(projection) => projection.clone(),
             None => (0..table.row.len()).collect(),
@@ -171,8 +182,9 @@ impl Builder<'_> {
             });
         }
         let watermark = self.watermark(table, compiled, &fields, output, &identities)?;
-        let options: Vec<String> =
-            table.definition.options.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let options = &table.definition.options;
+        let deciding = options.iter().filter(|(key, _)| table.factory.decides(key, options));
+        let options: Vec<String> = deciding.map(|(key, value)| format!("{key}={value}")).collect();
         let strategy = watermark.as_ref().map_or(String::new(), |one| one.expression.digest());
         let rows = short_hash(&format!("{} {options:?} {strategy}", table.definition.path));
         let provider = table.factory.source(&table.definition, &spec, &self.context.connector)?;
@@ -197,6 +209,7 @@ impl Builder<'_> {
                     projection,
                     watermark,
                     bounded: source.bounded,
+                    replayable: source.replayable,
                     parallelism_max,
                     idle_timeout: options.idle_timeout,
                     alignment: options.alignment,
@@ -205,7 +218,6 @@ impl Builder<'_> {
                 output: Output { row, changelog: source.changelog, upsert_keys: key.into_iter().collect() },
             },
         };
-        // Providers are made again for every reader of the table; the first one is kept.
         let node = self.push(draft, true);
         self.note_operation(node, table, output);
         Ok(node)

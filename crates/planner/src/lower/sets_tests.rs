@@ -59,8 +59,7 @@ fn what_cannot_be_grouped_is_refused() {
         ("SELECT k, COUNT(*) FROM t WHERE GROUPING(k) = 1 GROUP BY CUBE (k)", "HW-P314"),
         ("SELECT x FROM t RIGHT JOIN UNNEST(a) AS u(x) ON TRUE", "HW-I002"),
         ("SELECT x FROM t CROSS JOIN UNNEST(a) AS u(x, y)", "HW-P048"),
-        ("SELECT x FROM t, LATERAL TABLE(split(k)) AS u(x)", "HW-I002"),
-        ("SELECT id, n FROM t, LATERAL (SELECT COUNT(*) AS n FROM f WHERE f.k = t.k) AS q", "HW-I002"),
+        ("SELECT x FROM t, LATERAL TABLE(split(k)) AS u(x)", "HW-P061"),
         ("SELECT k FROM t MINUS SELECT k FROM f", "HW-I002"),
         ("SELECT k FROM t INTERSECT SELECT d FROM f", "HW-P045"),
     ] {
@@ -106,6 +105,32 @@ fn a_lateral_subquery_is_a_join() {
         "SELECT t.id, q.m FROM t LEFT JOIN LATERAL (SELECT MAX(d) AS m FROM f WHERE f.k = t.k) AS q ON TRUE",
         &["Join(joinType=[LeftOuterJoin]", "GroupAggregate(groupBy=[k]"],
     );
+    assert_contains(
+        "",
+        "SELECT t.id, q.n FROM t, LATERAL (SELECT COUNT(*) AS n FROM f WHERE f.k = t.k) AS q",
+        &["Join(joinType=[LeftOuterJoin]", "GroupAggregate(groupBy=[k]", "THEN 0"],
+    );
+    assert_contains("", "SELECT t.id, l.n FROM t, LATERAL (SELECT t.id * 10 AS n) AS l", &["id * 10 AS n"]);
+}
+
+#[test]
+fn an_order_in_a_correlated_subquery_is_one_per_outer_value() {
+    let top = "FROM t, LATERAL (SELECT d FROM f WHERE f.k = t.k ORDER BY d DESC LIMIT 3) AS q";
+    let number = "ROW_NUMBER() OVER (ORDER BY d DESC) AS n FROM f WHERE f.k = t.k";
+    for sql in [
+        format!("SELECT t.id, q.d {top}"),
+        format!("SELECT t.id, q.d FROM t, LATERAL (SELECT d FROM (SELECT d, {number}) WHERE n <= 3) AS q"),
+        format!("SELECT t.id FROM t WHERE id IN (SELECT d FROM (SELECT d, {number}) WHERE n <= 3)"),
+        "SELECT id, (SELECT d FROM f WHERE f.k = t.k ORDER BY d DESC LIMIT 1) FROM t".to_string(),
+    ] {
+        assert_contains("", &sql, &["Rank(", "partitionBy=[k]", "orderBy=[d DESC]"]);
+    }
+    for condition in ["f.k < t.k", "f.k = t.k AND f.d > t.id"] {
+        let sql = format!("SELECT t.id, q.d {}", top.replace("f.k = t.k", condition));
+        assert_eq!(explain("", &sql), "HW-I002", "{sql}");
+    }
+    let any = "SELECT t.id, q.d FROM t, LATERAL (SELECT d FROM f WHERE f.k = t.k LIMIT 3) AS q";
+    assert_eq!(explain("", any), "HW-I002");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use arrow::array::Array;
 use base::connector::{Guarantee, SinkDescription, SinkInput};
 use base::plan::{Distribution, Edge, Node, NodeId, NodeKind, NotNullEnforcer, Output, Sink, UpsertMaterialize};
 use base::{Error, Field, Result, RowType};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The name of the sink of a SELECT.
@@ -91,7 +92,8 @@ impl Builder<'_> {
         }
     }
 
-    fn table_sink(&mut self, relation: Relation, table: &Arc<CatalogTable>) -> Result<SinkDraft> {
+    /// The rows of a relation, up to the sink of a table.
+    pub(super) fn table_sink(&mut self, relation: Relation, table: &Arc<CatalogTable>) -> Result<SinkDraft> {
         let name = table_name(&table.definition.path);
         let description = table.description.sink.clone().ok_or_else(|| {
             Error::new(&crate::codes::NOT_A_SINK, &[("table", &name), ("connector", &table.factory.name())])
@@ -229,11 +231,9 @@ impl Builder<'_> {
                 // A source without a key is nobody's mistake: EXPLAIN says what it costs.
                 let is_told =
                     key.is_some() || !matches!(updating, Some(NodeKind::Scan(scan)) if !self.has_key(&scan.table));
-                let query_key = match key.map(Vec::as_slice) {
-                    None => "no key that the planner knows".to_string(),
-                    Some([]) => "a single row".to_string(),
-                    Some(key) => format!("one row per ({})", column_list(key)),
-                };
+                // Without a key a row is known by all of its columns.
+                let all: Vec<usize> = (0..self.fields(node).len()).collect();
+                let query_key = column_list(key.unwrap_or(&all));
                 let values: &[(&str, &dyn std::fmt::Display)] =
                     &[("table", &name), ("sink_key", &sink_key), ("query_key", &query_key)];
                 if self.context.upsert_materialize == UpsertMaterialization::Auto {
@@ -302,11 +302,38 @@ fn same_set(left: &[usize], right: &[usize]) -> bool {
     left.len() == right.len() && left.iter().all(|column| right.contains(column))
 }
 
+/// The tables that the rows of a node come from: those that can be read again, and those that cannot.
+fn sources(node: NodeId, drafts: &[Draft]) -> (Vec<String>, Vec<String>) {
+    let (mut replayable, mut unreplayable) = (BTreeSet::new(), BTreeSet::new());
+    let (mut open, mut seen) = (vec![node], BTreeSet::new());
+    while let Some(node) = open.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        let node = &drafts[node].node;
+        if let NodeKind::Scan(scan) = &node.kind {
+            let tables = if scan.replayable { &mut replayable } else { &mut unreplayable };
+            tables.insert(scan.table.clone());
+        }
+        open.extend(node.inputs.iter().map(|edge| edge.node));
+    }
+    (replayable.into_iter().collect(), unreplayable.into_iter().collect())
+}
+
+/// A warning for a sink that cannot keep its promise, because a source cannot be read again.
+pub fn broken_promise(sink: &Sink) -> Option<Error> {
+    let is_broken = sink.guarantee == Guarantee::ExactlyOnce && !sink.unreplayable.is_empty();
+    let sources = sink.unreplayable.join(", ");
+    let arguments: [(&'static str, &dyn std::fmt::Display); 2] = [("table", &sink.table), ("sources", &sources)];
+    is_broken.then(|| Error::new(&codes::NOT_REPLAYABLE, &arguments))
+}
+
 /// The sink as a node behind `input`.
 pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerContext) -> Result<Draft> {
     let below = &drafts[input];
     let row = below.node.output.row.clone();
     let changelog = below.node.output.changelog;
+    let (replayable, unreplayable) = sources(input, drafts);
     let (sink, distribution) = match sink.target {
         Target::Result(make) => {
             let sink = Sink {
@@ -317,6 +344,9 @@ pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerC
                 enforcer: context.enforcer,
                 guarantee: Guarantee::AtLeastOnce,
                 guarantee_reason: "rows are shown as they come",
+                idempotent: false,
+                replayable,
+                unreplayable,
                 parallelism_max: Some(1),
             };
             (sink, Distribution::Single)
@@ -346,6 +376,9 @@ pub fn finish(sink: SinkDraft, input: NodeId, drafts: &[Draft], context: &LowerC
                 enforcer: context.enforcer,
                 guarantee: description.guarantee,
                 guarantee_reason: description.guarantee_reason,
+                idempotent: description.input == SinkInput::Upsert,
+                replayable,
+                unreplayable,
                 parallelism_max: description.parallelism_max,
             };
             (sink, distribution)

@@ -9,6 +9,7 @@ use base::function::{AggregateFunction, Argument, FunctionContext, ScalarFunctio
 use base::key::hash_columns;
 use base::{Error, LogicalType, Result, SqlType};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The largest DECIMAL whose sum over a part cannot become NULL for lack of digits, which the sum over all might not.
 const PRECISION_MAX: u8 = 28;
@@ -98,11 +99,17 @@ impl Builder<'_> {
     }
 
     /// The keys in their order, then the calls: parts first, then what they make together.
-    pub(super) fn in_parts(&mut self, input: Relation, keys: Vec<Tree>, parts: Parts) -> Result<Relation> {
+    pub(super) fn in_parts(
+        &mut self,
+        input: Relation,
+        keys: Vec<Tree>,
+        parts: Parts,
+        ttl: Option<Duration>,
+    ) -> Result<Relation> {
         let width = keys.len();
         let (calls, wholes): (Vec<Call>, Vec<Arc<dyn AggregateFunction>>) = parts.calls.into_iter().unzip();
         let inner_keys = keys.into_iter().chain([parts.part]).collect();
-        let inner = self.one_group_aggregate(input, inner_keys, calls)?;
+        let inner = self.one_group_aggregate(input, inner_keys, calls, ttl)?;
         let all = columns(&inner.fields);
         if all.len() != width + 1 + wholes.len() {
             return Err(Error::internal("an aggregate in parts with other columns"));
@@ -114,6 +121,6 @@ impl Builder<'_> {
             distinct: false,
         });
         let calls = calls.collect();
-        self.one_group_aggregate(inner, all[..width].to_vec(), calls)
+        self.one_group_aggregate(inner, all[..width].to_vec(), calls, ttl)
     }
 }

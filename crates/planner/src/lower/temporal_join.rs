@@ -1,4 +1,5 @@
-//! FOR SYSTEM_TIME AS OF a rowtime: which rows of the right side are versions of what, and the key that tells.
+//! FOR SYSTEM_TIME AS OF a rowtime, or of now where the table cannot be asked: which rows of the right side are versions of
+//! what, and the key that tells.
 
 use super::builder::{Builder, Relation};
 use super::join::{self, JoinForm, Parts};
@@ -34,18 +35,26 @@ impl Builder<'_> {
         self.settle_window(&mut left)?;
         let time = self.compile_one(&left, node.left.schema(), &node.time)?;
         let is_now = match time.as_column() {
-            Some(column) => left.fields[column].time == Some(TimeAttribute::Proctime),
+            // A column of a query may be computed as PROCTIME().
+            Some(column) => {
+                left.fields[column].time == Some(TimeAttribute::Proctime)
+                    || !left.projection[column].hidden().is_empty()
+            }
             None => !time.hidden().is_empty(),
         };
-        if is_now || self.is_only_asked(&node.right) {
+        if is_now && self.can_be_asked(&node.right) || self.is_only_asked(&node.right) {
             return self.join_now(node, left);
         }
         let left_time = time.as_column().filter(|&column| left.fields[column].time == Some(TimeAttribute::Rowtime));
-        let Some(left_time) = left_time else {
+        if is_now && !self.output(left.node).changelog.is_append_only() {
+            let operator = crate::changelog::updating_operator(&self.drafts, left.node);
+            return Err(Error::new(&codes::NOW_CHANGES, &[("operator", &operator)]));
+        }
+        if !is_now && left_time.is_none() {
             return Err(Error::new(&codes::VERSIONS_TIME, &[("side", &"left")]));
-        };
+        }
         let right = self.lower(&node.right)?;
-        let VersionRows { mut relation, keys, rowtime } = self.version_rows(right)?;
+        let VersionRows { mut relation, keys, rowtime } = self.version_rows(right, is_now)?;
         if keys.is_empty() {
             // A key that the condition does not read is no column of the plan any more.
             let declared = declared_key(&node.right);
@@ -56,8 +65,10 @@ impl Builder<'_> {
         };
         let by_attribute = relation.fields.iter().position(|field| field.time == Some(TimeAttribute::Rowtime));
         let right_time = rowtime.and_then(|column| columns_of(&relation, column)).or(by_attribute);
-        let Some(right_time) = right_time else {
-            return Err(Error::new(&codes::VERSIONS_TIME, &[("side", &"right")]));
+        let times = match (is_now, left_time, right_time) {
+            (true, ..) => None,
+            (false, Some(left), Some(right)) => Some([left, right]),
+            (false, ..) => return Err(Error::new(&codes::VERSIONS_TIME, &[("side", &"right")])),
         };
         let visible = relation.fields.len();
         let width = left.fields.len();
@@ -86,8 +97,8 @@ impl Builder<'_> {
         for tree in std::mem::take(&mut parts.left) {
             left = self.filter(left, &tree);
         }
-        let form =
-            JoinForm::Temporal(Versions { times: [left_time, right_time], state_ttl: self.context.config.state_ttl });
+        let (only_latest, state_ttl) = (rowtime.is_some(), self.context.config.state_ttl);
+        let form = JoinForm::Temporal(Versions { times, only_latest, state_ttl });
         let mut joined = self.join_relations(kind, left, relation, parts, form)?;
         joined.projection.truncate(width + visible);
         joined.fields.truncate(width + visible);
@@ -106,13 +117,16 @@ impl Builder<'_> {
     }
 
     /// Versions are all rows of a key, not the last ones: what would forget earlier ones is left out.
-    fn version_rows(&mut self, mut relation: Relation) -> Result<VersionRows> {
+    /// The last row by time is not the last one to come: where it is now that counts, that stays an operator.
+    fn version_rows(&mut self, mut relation: Relation, is_now: bool) -> Result<VersionRows> {
         self.settle_window(&mut relation)?;
         self.settle_rank(&mut relation)?;
         let draft = &self.drafts[relation.node].node;
         let below = draft.inputs.first().map(|edge| edge.node);
         let (keys, rowtime) = match (&draft.kind, below) {
-            (NodeKind::Deduplicate(rows), Some(below)) if rows.keep == Keep::Last && rows.rowtime.is_some() => {
+            (NodeKind::Deduplicate(rows), Some(below))
+                if rows.keep == Keep::Last && rows.rowtime.is_some() && !is_now =>
+            {
                 let found = (vec![rows.keys.clone()], rows.rowtime);
                 relation.node = below;
                 found

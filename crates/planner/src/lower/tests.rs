@@ -55,6 +55,8 @@ fn an_upsert_sink_with_the_same_key_needs_no_old_content() {
     let expected = "\
 Sink(table=[snk], fields=[k, s], primaryKey=[k], changelogMode=[I,UA])
    . delivery: at-least-once; set 'sink.delivery-guarantee' to change it
+   . exactly-once needs: replayable source: yes (t); consistent state: yes (checkpoints); \
+transactional or idempotent sink: idempotent, by its key
    . key: (k) is a key of the query; nothing is kept to tell rows apart
 +- Calc(select=[k, SUM(v) AS s], changelogMode=[I,UA], upsertKeys=[(k)])
    +- GroupAggregate(groupBy=[k], select=[k, SUM(v)], changelogMode=[I,UA], upsertKeys=[(k)])
@@ -136,6 +138,8 @@ Sink(table=[result], fields=[id, k], changelogMode=[I,UB,UA,D])
     let expected = "\
 Sink(table=[snk], fields=[id, k], primaryKey=[id], changelogMode=[I,UA,D])
    . delivery: at-least-once; set 'sink.delivery-guarantee' to change it
+   . exactly-once needs: replayable source: yes (t); consistent state: yes (checkpoints); \
+transactional or idempotent sink: idempotent, by its key
    . key: (id) is a key of the query; nothing is kept to tell rows apart
 +- Exchange(distribution=[hash[id]])
    +- Scan(table=[t], fields=[id, k], bounded=[true], changelogMode=[I,UA,D], upsertKeys=[(id)])
@@ -164,6 +168,8 @@ fn an_aggregate_by_both_ends_takes_the_window_in() {
     let expected = "\
 Sink(table=[gmv], fields=[ws, we, k, s, c], primaryKey=[k, ws], changelogMode=[I])
    . delivery: at-least-once; set 'sink.delivery-guarantee' to change it
+   . exactly-once needs: replayable source: yes (orders); consistent state: yes (checkpoints); \
+transactional or idempotent sink: idempotent, by its key
    . key: (k, ws) is a key of the query; nothing is kept to tell rows apart
 +- Calc(select=[window_start AS ws, window_end AS we, k, SUM(v) AS s, COUNT(*) AS c], changelogMode=[I], \
 upsertKeys=[(k, ws), (k, we)])
@@ -215,6 +221,8 @@ fn queries_share_the_scan_of_a_table() {
     let expected = "\
 Sink(table=[s1], fields=[k, c], primaryKey=[k], changelogMode=[I,UA])
    . delivery: at-least-once; set 'sink.delivery-guarantee' to change it
+   . exactly-once needs: replayable source: yes (t); consistent state: yes (checkpoints); \
+transactional or idempotent sink: idempotent, by its key
    . key: (k) is a key of the query; nothing is kept to tell rows apart
 +- Calc(select=[k, COUNT(*) AS c], changelogMode=[I,UA], upsertKeys=[(k)])
    +- GroupAggregate(groupBy=[k], select=[k, COUNT(*)], changelogMode=[I,UA], upsertKeys=[(k)])
@@ -225,6 +233,8 @@ Sink(table=[s1], fields=[k, c], primaryKey=[k], changelogMode=[I,UA])
 
 Sink(table=[s2], fields=[id, v], changelogMode=[I])
    . delivery: at-least-once; set 'sink.delivery-guarantee' to change it
+   . exactly-once needs: replayable source: yes (t); consistent state: yes (checkpoints); \
+transactional or idempotent sink: no
 +- Calc(select=[id, v], where=[v > 1], changelogMode=[I])
    +- Reused(reference=[1])
 ";

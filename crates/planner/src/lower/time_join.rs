@@ -40,8 +40,10 @@ pub struct Windows {
 /// Versions of the right side.
 #[derive(Debug, Clone)]
 pub struct Versions {
-    /// The rowtime columns of both sides, each over its own columns.
-    pub times: [usize; 2],
+    /// The rowtime columns of both sides, each over its own columns; `None`: the rows of now.
+    pub times: Option<[usize; 2]>,
+    /// Whether the right side keeps the last row by time: older rows that come later are none of it.
+    pub only_latest: bool,
     /// How long a key is kept.
     pub state_ttl: Option<Duration>,
 }
@@ -381,9 +383,14 @@ fn node_kind(
             let node = IntervalJoin { kind, keys, condition, rowtimes, lower_ms, upper_ms };
             ("interval-join", format!("{times} in [{lower_ms}, {upper_ms}]"), NodeKind::IntervalJoin(node))
         }
-        JoinForm::Temporal(Versions { times: rowtimes, state_ttl }) => {
-            let times = format!("{} as of {}", time(1, rowtimes[1]), time(0, rowtimes[0]));
-            let node = TemporalJoin { is_outer: kind == JoinKind::Left, keys, condition, rowtimes, state_ttl };
+        JoinForm::Temporal(Versions { times: rowtimes, only_latest, state_ttl }) => {
+            let times = match rowtimes {
+                Some([left, right]) if only_latest => format!("latest {} as of {}", time(1, right), time(0, left)),
+                Some([left, right]) => format!("{} as of {}", time(1, right), time(0, left)),
+                None => "as of now".to_string(),
+            };
+            let is_outer = kind == JoinKind::Left;
+            let node = TemporalJoin { is_outer, keys, condition, rowtimes, only_latest, state_ttl };
             ("temporal-join", times, NodeKind::TemporalJoin(node))
         }
         JoinForm::Window(Windows { starts, ends, window }) => {

@@ -156,13 +156,27 @@ fn nothing_runs_that_nobody_reads() {
 }
 
 #[test]
+fn a_table_of_changes_is_joined_as_of_now() {
+    let planned = plan("SELECT a.x, c.z FROM a LEFT JOIN c FOR SYSTEM_TIME AS OF a.pt ON a.id = c.id");
+    let joins = planned.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::TemporalJoin(join) => Some((join.is_outer, join.rowtimes)),
+        _ => None,
+    });
+    assert_eq!(joins.collect::<Vec<_>>(), [(true, None)]);
+    let changes = "SELECT g.n, c.z FROM (SELECT id, COUNT(*) AS n, PROCTIME() AS pt FROM a GROUP BY id) AS g \
+                   JOIN c FOR SYSTEM_TIME AS OF g.pt ON g.id = c.id";
+    assert_eq!(code(changes), "HW-P557");
+}
+
+#[test]
 fn temporal_joins_that_cannot_be_are_refused() {
     for (join, expected) in [
         ("RIGHT JOIN c FOR SYSTEM_TIME AS OF a.ts ON a.id = c.id", "HW-P551"),
         ("FULL JOIN c FOR SYSTEM_TIME AS OF a.ts ON a.id = c.id", "HW-P551"),
         ("JOIN c FOR SYSTEM_TIME AS OF a.ts ON a.x = c.z", "HW-P553"),
         ("JOIN b FOR SYSTEM_TIME AS OF a.ts ON a.id = b.id", "HW-P310"),
-        ("JOIN c FOR SYSTEM_TIME AS OF a.pt ON a.id = c.id", "HW-P556"),
+        ("JOIN c FOR SYSTEM_TIME AS OF a.pt ON a.x = c.z", "HW-P553"),
+        ("JOIN b FOR SYSTEM_TIME AS OF a.pt ON a.id = b.id", "HW-P552"),
     ] {
         assert_eq!(code(&format!("SELECT a.x FROM a {join}")), expected, "{join}");
     }

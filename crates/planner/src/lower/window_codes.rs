@@ -124,6 +124,92 @@ pub const PROCTIME_WINDOW_ROWTIME: ErrorCode = ErrorCode {
     },
 };
 
+/// A late table whose columns are not those of the window's rows.
+pub const LATE_TABLE_COLUMNS: ErrorCode = ErrorCode {
+    code: "HW-P577",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot take the late rows of a window: {problems}",
+        why: "late rows go there as they come to the window, each column under its name; columns here: {columns}",
+        fix: "make a table with some of these columns, or select what is missing below the window",
+    },
+    zh: Text {
+        what: "表 {table} 无法接收窗口的迟到行：{problems}",
+        why: "迟到行按进入窗口时的样子、按列名写入；此处的列：{columns}",
+        fix: "请建一张只含其中若干列的表，或在窗口之下选出缺少的列",
+    },
+};
+
+/// A late table for windows whose rows another operator drops.
+pub const LATE_TABLE_PLACE: ErrorCode = ErrorCode {
+    code: "HW-P578",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} cannot take late rows of {what}",
+        why: "it is window aggregates, and SESSION windows, that can hand out rows that are too late",
+        fix: "leave the late table out for this query (hint LATE_TABLE, option 'highwater.late-table'): late rows are dropped and \
+              counted then",
+    },
+    zh: Text {
+        what: "{what} 的迟到行无法写入表 {table}",
+        why: "只有窗口聚合和 SESSION 窗口能够交出过迟的行",
+        fix: "请对该查询去掉迟到表（提示 LATE_TABLE 或选项 'highwater.late-table'）：迟到行将被丢弃并计数",
+    },
+};
+
+/// A late table in a query without a window.
+pub const LATE_TABLE_UNUSED: ErrorCode = ErrorCode {
+    code: "HW-P579",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "LATE_TABLE('{table}') has no window whose late rows it could take",
+        why: "the query has no TUMBLE, HOP, CUMULATE or SESSION by event time; by the clock no row is late",
+        fix: "leave the hint out, or put it into the query that has the window",
+    },
+    zh: Text {
+        what: "LATE_TABLE('{table}') 没有可用的窗口",
+        why: "该查询没有按事件时间的 TUMBLE、HOP、CUMULATE 或 SESSION；按处理时间不存在迟到",
+        fix: "请去掉该提示，或写到含有窗口的查询上",
+    },
+};
+
+/// Two late tables for one query.
+pub const LATE_TABLES: ErrorCode = ErrorCode {
+    code: "HW-P580",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "a query has one table for late rows, not several: {tables}",
+        why: "LATE_TABLE counts for all windows of the query, those of its views included",
+        fix: "keep one of the hints",
+    },
+    zh: Text {
+        what: "一个查询只能有一张迟到表，而不是多张：{tables}",
+        why: "LATE_TABLE 对查询的所有窗口（包括视图中的）生效",
+        fix: "请只保留一个提示",
+    },
+};
+
+/// Operators whose late rows go nowhere although there is a late table.
+pub const LATE_TABLE_OTHERS: ErrorCode = ErrorCode {
+    code: "HW-P581",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "table {table} takes the late rows of windows only: those of {operator} are dropped and counted",
+        why: "an operator of this kind hands out no late rows",
+        fix: "",
+    },
+    zh: Text {
+        what: "表 {table} 只接收窗口的迟到行：{operator} 的迟到行会被丢弃并计数",
+        why: "这类算子不会交出迟到行",
+        fix: "",
+    },
+};
+
 /// Every code of this file.
 pub const CODES: &[&ErrorCode] = &[
     &EMIT_SESSION,
@@ -133,4 +219,9 @@ pub const CODES: &[&ErrorCode] = &[
     &WINDOW_RANK_UPDATES,
     &WINDOW_RANK_END,
     &PROCTIME_WINDOW_ROWTIME,
+    &LATE_TABLE_COLUMNS,
+    &LATE_TABLE_PLACE,
+    &LATE_TABLE_UNUSED,
+    &LATE_TABLES,
+    &LATE_TABLE_OTHERS,
 ];

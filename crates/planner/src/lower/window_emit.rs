@@ -95,6 +95,8 @@ impl Builder<'_> {
         });
         let properties = properties.collect();
         let window = Window { time_column: *end, ..window.clone() };
-        Some((PendingWindow { window, legacy: false, partition: Vec::new(), attached: true, fields }, properties))
+        let pending =
+            PendingWindow { window, legacy: false, partition: Vec::new(), attached: true, fields, late: None };
+        Some((pending, properties))
     }
 }

@@ -105,6 +105,23 @@ fn emit_options_that_do_not_go_together_are_refused() {
     }
 }
 
+#[test]
+fn windows_that_share_rows_keep_them_once() {
+    let windows = |function: &str| {
+        format!(
+            "SELECT window_start, window_end, k, SUM(v) FROM TABLE({function}(TABLE t, DESCRIPTOR(ts), \
+             INTERVAL '10' SECOND, INTERVAL '1' HOUR)) GROUP BY window_start, window_end, k"
+        )
+    };
+    let per_window = "state: one row of results per window and (k)";
+    let per_pane = "state: one row of results per 10 s of rows and (k); dropped when the watermark reaches the end of the last \
+                    window with them";
+    for function in ["HOP", "CUMULATE"] {
+        assert_contains("", &windows(function), &[per_pane]);
+        assert_contains(EARLY, &windows(function), &[per_window]);
+    }
+}
+
 fn top(from: &str, partition: &str, order: &str, condition: &str) -> String {
     let numbers = format!("SELECT *, ROW_NUMBER() OVER (PARTITION BY {partition} ORDER BY {order}) AS rn FROM {from}");
     format!("SELECT * FROM ({numbers}) WHERE {condition}")

@@ -3,6 +3,7 @@
 use super::{OperatorRules, Shape, Use, name_at, pick, retracts, time, ttl, union};
 use crate::lower::builder::window_sql;
 use base::config::JobConfig;
+use base::function::Merging;
 use base::plan::{AggregateCall, GroupAggregate, LocalAggregate, WindowAggregate, WindowKind, WindowProperty};
 use base::{ChangelogMode, RowKind};
 use std::time::Duration;
@@ -134,6 +135,29 @@ impl OperatorRules for LocalAggregate {
     }
 }
 
+/// The milliseconds of which windows that share rows are put together; `None` if each of them is kept by itself.
+fn pane(aggregate: &WindowAggregate, shape: &Shape<'_>) -> Option<u64> {
+    let (every_ms, size_ms) = match aggregate.window.kind {
+        WindowKind::Hop { slide_ms, size_ms } => (slide_ms, size_ms),
+        WindowKind::Cumulate { step_ms, size_ms } => (step_ms, size_ms),
+        WindowKind::Tumble { .. } | WindowKind::Session { .. } => return None,
+    };
+    if every_ms >= size_ms || aggregate.is_attached || aggregate.emit.makes_updates() {
+        return None;
+    }
+    let fields = shape.inputs.first()?.row.fields();
+    let merges = |call: &AggregateCall| {
+        let types: Vec<_> = call.arguments.iter().map(|&column| fields[column].sql_type.clone()).collect();
+        let accumulator = call.function.accumulator(&types, &call.options);
+        accumulator.is_ok_and(|accumulator| accumulator.merging() != Merging::InOrder)
+    };
+    let (mut pane_ms, mut rest_ms) = (every_ms, size_ms);
+    while rest_ms != 0 {
+        (pane_ms, rest_ms) = (rest_ms, pane_ms % rest_ms);
+    }
+    aggregate.calls.iter().all(merges).then(|| u64::try_from(pane_ms).unwrap_or(0))
+}
+
 impl OperatorRules for WindowAggregate {
     fn name(&self) -> &'static str {
         "WindowAggregate"
@@ -163,9 +187,13 @@ impl OperatorRules for WindowAggregate {
             _ => "the end of the window",
         };
         let moves = if self.window.is_processing_time { "the clock" } else { "the watermark" };
-        let mut notes = vec![match self.emit.lateness.is_zero() {
-            true => format!("state: one row of results {per}; dropped when {moves} reaches {end}"),
-            false => format!(
+        let mut notes = vec![match (pane(self, shape), self.emit.lateness.is_zero()) {
+            (Some(pane_ms), _) => format!(
+                "state: one row of results {}; dropped when {moves} reaches the end of the last window with them",
+                per.replacen("window", &format!("{} of rows", time(Duration::from_millis(pane_ms))), 1)
+            ),
+            (None, true) => format!("state: one row of results {per}; dropped when {moves} reaches {end}"),
+            (None, false) => format!(
                 "state: one row of results {per}; dropped when {moves} is {} behind {end}",
                 time(self.emit.lateness)
             ),

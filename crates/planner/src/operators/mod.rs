@@ -8,6 +8,7 @@ mod calc;
 mod deduplicate;
 mod expand;
 pub mod join;
+mod late_rows;
 mod match_recognize;
 mod normalize;
 mod over_aggregate;
@@ -128,6 +129,7 @@ pub fn rules(kind: &NodeKind) -> &dyn OperatorRules {
         NodeKind::LookupJoin(join) => join,
         NodeKind::WindowRank(rank) => rank,
         NodeKind::MatchRecognize(pattern) => pattern,
+        NodeKind::LateRows(late) => late,
         NodeKind::Sink(sink) => sink,
     }
 }

@@ -28,6 +28,9 @@ impl OperatorRules for Sink {
             Guarantee::ExactlyOnce => "exactly-once",
         };
         let mut notes = vec![format!("delivery: {guarantee}; {}", self.guarantee_reason)];
+        if self.table != RESULT_NAME {
+            notes.push(conditions(self));
+        }
         if !self.primary_key.is_empty() {
             notes.push(key_note(self, shape));
         }
@@ -58,6 +61,21 @@ impl OperatorRules for Sink {
             false => Use::Passed(Vec::new()),
         }
     }
+}
+
+/// Which of the three conditions of exactly-once hold.
+fn conditions(sink: &Sink) -> String {
+    let source = match (sink.replayable.as_slice(), sink.unreplayable.as_slice()) {
+        ([], []) => "replayable source: yes (values of the statement)".to_string(),
+        (tables, []) => format!("replayable source: yes ({})", tables.join(", ")),
+        (_, tables) => format!("replayable source: no ({})", tables.join(", ")),
+    };
+    let written = match (sink.guarantee, sink.idempotent) {
+        (Guarantee::ExactlyOnce, _) => "transactional or idempotent sink: yes",
+        (Guarantee::AtLeastOnce, true) => "transactional or idempotent sink: idempotent, by its key",
+        (Guarantee::AtLeastOnce | Guarantee::None, _) => "transactional or idempotent sink: no",
+    };
+    format!("exactly-once needs: {source}; consistent state: yes (checkpoints); {written}")
 }
 
 /// How the rows of the query are told apart under the sink's key.

@@ -152,11 +152,10 @@ impl OperatorRules for TemporalJoin {
     fn describe(&self, shape: &Shape<'_>) -> Vec<String> {
         let (names, left) = both(shape);
         let mut parts = keys_text(&self.keys, &names, left);
-        parts.push(format!(
-            "({} AS OF {})",
-            name_at(&names, left + self.rowtimes[1]),
-            name_at(&names, self.rowtimes[0])
-        ));
+        parts.push(match self.rowtimes {
+            Some([row, version]) => format!("({} AS OF {})", name_at(&names, left + version), name_at(&names, row)),
+            None => "(AS OF PROCTIME())".to_string(),
+        });
         parts.extend(self.condition.as_ref().map(|condition| condition.sql()));
         vec![
             format!("joinType=[{}]", kind_text(if self.is_outer { JoinKind::Left } else { JoinKind::Inner })),
@@ -167,13 +166,21 @@ impl OperatorRules for TemporalJoin {
 
     fn notes(&self, shape: &Shape<'_>, _config: &JobConfig) -> Vec<String> {
         let (left, right) = (shape.input_names(0), shape.input_names(1));
-        let rowtime = name_at(&left, self.rowtimes[0]);
-        let version = name_at(&right, self.rowtimes[1]);
         let ttl = match self.state_ttl {
             None => String::new(),
             ttl_set => format!("; {}", ttl(ttl_set)),
         };
-        vec![
+        let Some([rowtime, version]) = self.rowtimes else {
+            return vec![
+                format!("state of the right side: the last row{}{ttl}", per(&self.keys, 1, &right)),
+                "left rows wait until the right side has read what its tables hold when the job starts; then they are given \
+                 as they come"
+                    .into(),
+                "the watermark is that of the left side".into(),
+            ];
+        };
+        let (rowtime, version) = (name_at(&left, rowtime), name_at(&right, version));
+        let mut notes = vec![
             format!(
                 "state of the left side: the rows{} until the watermark reaches {rowtime}",
                 per(&self.keys, 0, &left)
@@ -184,7 +191,13 @@ impl OperatorRules for TemporalJoin {
                 per(&self.keys, 1, &right)
             ),
             "the watermark is the smaller one of both sides: rows wait for the slower side".into(),
-        ]
+        ];
+        if self.only_latest {
+            notes.push(
+                "a version that comes behind a later one of its key is left out: the view has never had it".into(),
+            );
+        }
+        notes
     }
 
     fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {
@@ -205,7 +218,8 @@ impl OperatorRules for TemporalJoin {
     }
 
     fn use_of(&self, shape: &Shape<'_>, input: usize, column: usize) -> Use {
-        join_use(shape, (input, column), &self.keys, self.condition.as_ref(), &[self.rowtimes[input]], false)
+        let times = self.rowtimes.map(|times| times[input]);
+        join_use(shape, (input, column), &self.keys, self.condition.as_ref(), times.as_slice(), false)
     }
 }
 

@@ -227,12 +227,16 @@ pub fn store_view(
         return Err(locate(Error::new(&codes::VIEW_COLUMNS, &arguments), Some(positions), name.span()));
     }
     warnings.append(&mut binder.warnings.borrow_mut());
-    let query = binder.without_stars(&view.query, &plan)?;
-    let view = Arc::new(View { query, ..view });
-    let before = session.catalogs.get(&view.path).is_some().then(|| session.catalogs.clone());
-    session.catalogs.put(&view.path, CatalogObject::View(view.clone()))?;
+    let (query, plan) = binder.without_stars(&view.query, plan)?;
+    let view = View { query, ..view };
+    if session.catalogs.get(&view.path).is_none() {
+        binder.seed_view(&view, plan)?;
+        let path = view.path.clone();
+        return session.catalogs.put(&path, CatalogObject::View(Arc::new(view))).map(|()| Outcome::Done);
+    }
     // A view that takes the place of another one may now be part of its own query.
-    let Some(before) = before else { return Ok(Outcome::Done) };
+    let (view, before) = (Arc::new(view), session.catalogs.clone());
+    session.catalogs.put(&view.path, CatalogObject::View(view.clone()))?;
     let again = Binder::new(&session.catalogs, session.function_context()?, None)
         .with_connector(session.connector_context()?)
         .bind_view(&view);

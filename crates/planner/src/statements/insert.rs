@@ -90,7 +90,8 @@ fn static_partition<'t>(table: &'t CatalogTable, insert: &Insert, binder: &Binde
     Ok(fixed)
 }
 
-fn check_writable(table: &CatalogTable) -> Result<()> {
+/// Whether a table can be written.
+pub(super) fn check_writable(table: &CatalogTable) -> Result<()> {
     check_complete(table)?;
     let (name, connector) = (&table.definition.path.name, table.factory.name());
     if table.description.sink.is_none() {
@@ -203,7 +204,8 @@ fn fit(
         .map_err(|error| Error::internal(external(Error::internal(error))))
 }
 
-fn fits(from: &SqlType, to: &SqlType) -> bool {
+/// Whether a value is taken as it is, or with an implicit cast.
+pub(super) fn fits(from: &SqlType, to: &SqlType) -> bool {
     from.logical == LogicalType::Null
         || from.logical == to.logical
         || matches!(functions::can_cast(from, to), CastSupport::Implicit)

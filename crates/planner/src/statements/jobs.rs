@@ -1,11 +1,12 @@
 //! Queries, INSERT, statement sets and EXPLAIN: from statements to planned jobs.
 
-use super::{definitions, insert, refused};
+use super::{definitions, insert, late_table, refused};
 use crate::batch::{BatchEngine, all_bounded};
 use crate::binder::positions::{Positions, locate};
 use crate::binder::{self, Binder};
 use crate::codes;
 use crate::lower::join::STATE_TTL as STATE_TTL_HINT;
+use crate::lower::lookup_join::LOOKUP;
 use crate::lower::{self, AggregatePhases, LowerContext, ResultSink, SinkQuery, SinkTarget, UpsertMaterialization};
 use crate::session::{JobKind, Outcome, PlannedJob, Session};
 use base::config::{
@@ -129,7 +130,8 @@ fn kept_hints(hints: Vec<syntax::Hint>, warnings: &mut Vec<Error>) -> Vec<PlanHi
         .into_iter()
         .map(|hint| {
             let hint = PlanHint { name: hint.name, options: hint.options, arguments: hint.arguments };
-            if hint.name != STATE_TTL_HINT {
+            let repeats = hint.options.iter().any(|(key, _)| key == "retry-predicate");
+            if hint.name != STATE_TTL_HINT && !(hint.name == LOOKUP && repeats) {
                 warnings.push(Error::new(&codes::OPTION_HINT, &[("hint", &hint)]));
             }
             hint
@@ -178,7 +180,7 @@ fn distinct_parts(session: &Session) -> Result<Option<u32>> {
 }
 
 fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(SinkQuery, RowType)> {
-    let bound = binder.query(query)?;
+    let bound = late_table::apply(session, binder, binder.query(query)?)?;
     let row = Binder::row_type(&bound)?;
     let logical = binder::optimize(bound)?;
     let results = session.environment.results.clone();
@@ -196,7 +198,9 @@ fn inserts(session: &Session, binder: &Binder<'_>, list: &[Insert]) -> Result<(V
     let mut sinks: Vec<String> = Vec::new();
     let mut errors = Vec::new();
     for insert in list {
-        let (table, bound) = match insert::bind(session, binder, insert) {
+        let bound = insert::bind(session, binder, insert);
+        let bound = bound.and_then(|(table, bound)| Ok((table, late_table::apply(session, binder, bound)?)));
+        let (table, bound) = match bound {
             Ok(bound) => bound,
             Err(error) => {
                 errors.push(error);

@@ -7,6 +7,7 @@ mod describe;
 mod functions;
 mod insert;
 mod jobs;
+mod late_table;
 mod like;
 mod options;
 pub mod placeholder;

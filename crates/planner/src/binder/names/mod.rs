@@ -12,8 +12,9 @@ mod temporal;
 
 use super::Binder;
 use super::errors::{hidden_alias, shown_name, unknown_column};
+use super::foreign::unknown_function;
 use super::positions::locate;
-use super::rewrite::{call_arguments, function_name, is_callable, unknown_function};
+use super::rewrite::{call_arguments, function_name, is_callable};
 use super::{codes as own, rewrite};
 use crate::catalog::CatalogObject;
 use crate::codes;
