@@ -32,6 +32,10 @@ pub enum Command {
     Status(StatusArgs),
     /// Stop a running job after a final checkpoint
     Stop(StopArgs),
+    /// Write the state of a running script to a folder, in Parquet files and a JSON manifest
+    Savepoint(SavepointArgs),
+    /// Look into saved state
+    State(StateArgs),
     /// Generate orders and watch their minute GMV; nothing else is needed
     Demo(DemoArgs),
 }
@@ -86,6 +90,9 @@ pub struct RunArgs {
     /// Go on from this retained checkpoint instead of the newest; what was committed after it is written again
     #[arg(long, value_name = "NUMBER", conflicts_with = "fresh")]
     pub checkpoint: Option<u64>,
+    /// Begin with the state of a savepoint instead of the job's own
+    #[arg(short = 's', long, visible_alias = "fromSavepoint", value_name = "DIR", conflicts_with = "checkpoint")]
+    pub from: Option<PathBuf>,
     /// State folder.
     #[command(flatten)]
     pub state_dir: StateDirArg,
@@ -129,9 +136,83 @@ pub struct StopArgs {
     /// End the input first: every open window fires
     #[arg(long)]
     pub drain: bool,
+    /// Write a savepoint of the last checkpoint
+    #[arg(long)]
+    pub savepoint: bool,
+    /// Write it to this folder, which does not exist yet [default: below the state folder]
+    #[arg(long, visible_alias = "savepointPath", value_name = "DIR")]
+    pub savepoint_path: Option<PathBuf>,
     /// State folder.
     #[command(flatten)]
     pub state_dir: StateDirArg,
+}
+
+/// `highwater savepoint`.
+#[derive(Debug, Args)]
+pub struct SavepointArgs {
+    /// The job; not needed if only one runs
+    pub job: Option<String>,
+    /// The folder to write, which does not exist yet [default: below the state folder]
+    pub path: Option<PathBuf>,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+/// `highwater state`.
+#[derive(Debug, Args)]
+pub struct StateArgs {
+    /// What to see.
+    #[command(subcommand)]
+    pub command: StateCommand,
+}
+
+/// What can be seen of saved state.
+#[derive(Debug, Subcommand)]
+pub enum StateCommand {
+    /// List jobs, operators and their tables with rows and bytes
+    Ls(StateLsArgs),
+    /// Print the rows of an operator's state
+    Read(StateReadArgs),
+}
+
+/// Whose state.
+#[derive(Debug, Args)]
+pub struct StateOfArgs {
+    /// A job, or the folder of a savepoint or of checkpoints; not needed if only one job has state
+    #[arg(value_name = "JOB|DIR")]
+    pub job: Option<String>,
+    /// One JSON document, or one line for each row
+    #[arg(long)]
+    pub json: bool,
+    /// State folder.
+    #[command(flatten)]
+    pub state_dir: StateDirArg,
+}
+
+/// `highwater state ls`.
+#[derive(Debug, Args)]
+pub struct StateLsArgs {
+    /// Whose state.
+    #[command(flatten)]
+    pub of: StateOfArgs,
+}
+
+/// `highwater state read`.
+#[derive(Debug, Args)]
+pub struct StateReadArgs {
+    /// Whose state.
+    #[command(flatten)]
+    pub of: StateOfArgs,
+    /// The operator, by its id or the beginning of it; not needed if only one has state
+    #[arg(long, value_name = "ID")]
+    pub operator: Option<String>,
+    /// The table; not needed if the operator has only one
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
+    /// The most rows that are printed
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
 }
 
 /// `highwater demo`.

@@ -214,6 +214,84 @@ pub const NO_CHECKPOINT: ErrorCode = ErrorCode {
     },
 };
 
+/// A savepoint is written.
+pub const SAVEPOINT_WRITTEN: ErrorCode = ErrorCode {
+    code: "HW-L015",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "savepoint of {run} is in {path}",
+        why: "it holds the state of all jobs of the run at their last checkpoint",
+        fix: "to begin with it: highwater run SCRIPT --from {path}",
+    },
+    zh: Text {
+        what: "{run} 的保存点位于 {path}",
+        why: "其中保存了该运行的全部作业在最近一次检查点时的状态",
+        fix: "从它开始运行：highwater run SCRIPT --from {path}",
+    },
+};
+
+/// A savepoint could not be taken.
+pub const SAVEPOINT_FAILED: ErrorCode = ErrorCode {
+    code: "HW-L016",
+    domain: Domain::External,
+    retry: false,
+    en: Text { what: "no savepoint of {run} was written", why: "{cause}", fix: "highwater status {run}" },
+    zh: Text { what: "未能写入 {run} 的保存点", why: "{cause}", fix: "highwater status {run}" },
+};
+
+/// A script that keeps no state.
+pub const NOTHING_SAVED: ErrorCode = ErrorCode {
+    code: "HW-L017",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "there is no state to save",
+        why: "results of SELECT, batch jobs, and scripts from standard input without 'pipeline.name' keep none",
+        fix: "run the script from a file, with INSERT INTO",
+    },
+    zh: Text {
+        what: "没有可保存的状态",
+        why: "SELECT 的结果、批作业以及来自标准输入且没有 'pipeline.name' 的脚本不保存状态",
+        fix: "请从文件运行脚本，并使用 INSERT INTO",
+    },
+};
+
+/// `--from` for a job that has state already.
+pub const STATE_OF_ITS_OWN: ErrorCode = ErrorCode {
+    code: "HW-L018",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "the script has saved state of its own",
+        why: "it is in {path}, and --from would put the savepoint in its place",
+        fix: "leave out --from to go on where the script was; or give its own state up: add --fresh",
+    },
+    zh: Text {
+        what: "该脚本已有自己的保存状态",
+        why: "状态位于 {path}，而 --from 会用保存点替换它",
+        fix: "去掉 --from 即可从原处继续；或加上 --fresh 放弃自己的状态",
+    },
+};
+
+/// Several things could be meant.
+pub const WHICH_STATE: ErrorCode = ErrorCode {
+    code: "HW-L019",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "say which {what} is meant", why: "there are: {choices}", fix: "{fix}" },
+    zh: Text { what: "请指明是哪一个 {what}", why: "可选：{choices}", fix: "{fix}" },
+};
+
+/// No saved state of that name.
+pub const NO_STATE: ErrorCode = ErrorCode {
+    code: "HW-L020",
+    domain: Domain::User,
+    retry: false,
+    en: Text { what: "no saved state of {what}", why: "there is: {choices}", fix: "highwater state ls" },
+    zh: Text { what: "没有 {what} 的保存状态", why: "现有：{choices}", fix: "highwater state ls" },
+};
+
 /// Every code of this crate, for the catalogue's test.
 #[allow(dead_code)] // the test includes this file
 pub const CODES: &[&ErrorCode] = &[
@@ -231,4 +309,10 @@ pub const CODES: &[&ErrorCode] = &[
     &FINISHED_BEFORE,
     &JOBS_GONE,
     &NO_CHECKPOINT,
+    &SAVEPOINT_WRITTEN,
+    &SAVEPOINT_FAILED,
+    &NOTHING_SAVED,
+    &STATE_OF_ITS_OWN,
+    &WHICH_STATE,
+    &NO_STATE,
 ];

@@ -7,6 +7,7 @@
 use crate::codes::{ALREADY_RUNNING, NO_ANSWER, NO_SUCH_JOB, NOTHING_RUNS, WHICH_JOB};
 use crate::jobs::Jobs;
 use crate::kept::Owner;
+use crate::savepoints;
 use base::{Error, Result};
 use runtime::StopMode;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,22 @@ pub enum Request {
     Stop {
         /// Whether the input ends first, so that windows fire.
         drain: bool,
+        /// The savepoint to write at the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        savepoint: Option<SavepointPlace>,
     },
+    /// Write a savepoint; answered when it is there.
+    Savepoint {
+        /// Where.
+        path: Option<PathBuf>,
+    },
+}
+
+/// Where a savepoint goes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SavepointPlace {
+    /// The folder; `None`: the run chooses.
+    pub path: Option<PathBuf>,
 }
 
 /// How a run is found.
@@ -196,17 +212,30 @@ async fn answer(stream: tokio::net::UnixStream, jobs: Arc<Jobs>) {
         let _waiting = jobs.wait_for_answer();
         let answer = match serde_json::from_str::<Request>(&line) {
             Ok(Request::Status) => jobs.status(),
-            Ok(Request::Stop { drain }) => {
+            Ok(Request::Stop { drain, savepoint }) => {
+                if let Some(place) = savepoint {
+                    jobs.want_savepoint(place);
+                }
                 jobs.stop(if drain { StopMode::Drain } else { StopMode::Plain });
                 jobs.ended().await;
                 jobs.status()
             }
+            Ok(Request::Savepoint { path }) => match savepoints::take(&jobs, path).await {
+                Ok(path) => serde_json::json!({ "savepoint": path }),
+                Err(error) => serde_json::json!({ "error": brief(&error) }),
+            },
             Err(error) => serde_json::json!({ "error": error.to_string() }),
         };
         if write.write_all(format!("{answer}\n").as_bytes()).await.is_err() {
             return;
         }
     }
+}
+
+/// An error in one line, for a client.
+pub fn brief(error: &Error) -> String {
+    let [what, why, _] = error.parts(base::Language::English);
+    if why.is_empty() { format!("{} {what}", error.code()) } else { format!("{} {what}: {why}", error.code()) }
 }
 
 /// The names of running scripts below `state_dir`, sorted.

@@ -1,11 +1,15 @@
 //! The jobs of one run, as the control socket, the view and the summary see them.
 
+use crate::control::{SavepointPlace, brief};
 use crate::results::lock;
+use crate::savepoints::{self, SavedRun};
 use crate::summary;
+use base::Result;
 use runtime::metrics::{JobMetrics, JobState, NodeRole, Waiting};
-use runtime::{JobHandle, StopMode};
+use runtime::{Hold, JobHandle, StopMode};
 use serde_json::{Value, json};
-use std::sync::Mutex;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -14,8 +18,19 @@ use tokio::sync::Notify;
 pub struct NamedJob {
     /// For people: `pipeline.name` or the names of its sinks.
     pub name: String,
+    /// By what its saved state is known; `None` if it keeps none.
+    pub key: Option<String>,
     /// The running job.
     pub handle: JobHandle,
+}
+
+/// A savepoint that a stop asks for.
+#[derive(Debug, Default)]
+struct WantedSavepoint {
+    place: Option<SavepointPlace>,
+    /// Nothing is removed until it is written.
+    held: Vec<Hold>,
+    result: Option<Result<PathBuf>>,
 }
 
 /// The jobs started so far.
@@ -28,6 +43,9 @@ pub struct Jobs {
     all_ended: Mutex<bool>,
     /// Requests that wait for the end of the run: the program must not exit before they are answered.
     waiting: tokio::sync::watch::Sender<usize>,
+    /// The jobs that keep state; set before the first one starts, until the run is over.
+    saved: Mutex<Option<Arc<SavedRun>>>,
+    savepoint: Mutex<WantedSavepoint>,
 }
 
 /// How long the program stays for clients that wait for its end.
@@ -46,11 +64,12 @@ impl Drop for WaitingRequest<'_> {
 impl Jobs {
     /// Adds a job that has just started.
     pub fn add(&self, job: NamedJob) {
+        lock(&self.jobs).push(job.clone());
+        // Looked at when the job is in the list: a stop at the same time reaches it here or there.
         let stopping = *self.stopping.borrow();
         if let Some(mode) = stopping {
             job.handle.stop(mode);
         }
-        lock(&self.jobs).push(job);
     }
 
     /// All jobs, in order of start.
@@ -116,10 +135,53 @@ impl Jobs {
         }
     }
 
-    /// Counts of all jobs as JSON.
+    /// Makes savepoints possible.
+    pub fn keep(&self, saved: SavedRun) {
+        *lock(&self.saved) = Some(Arc::new(saved));
+    }
+
+    /// The run is over: its state is let go.
+    pub fn release(&self) {
+        *lock(&self.saved) = None;
+    }
+
+    /// The jobs that keep state, once they are known.
+    pub fn saved_run(&self) -> Option<Arc<SavedRun>> {
+        lock(&self.saved).clone()
+    }
+
+    /// Asks for a savepoint of the last checkpoints. The first request decides where it goes.
+    pub fn want_savepoint(&self, place: SavepointPlace) {
+        let held = self.saved_run().iter().flat_map(|run| &run.jobs).map(|job| job.store.hold()).collect();
+        let mut wanted = lock(&self.savepoint);
+        if wanted.place.is_none() {
+            *wanted = WantedSavepoint { place: Some(place), held, result: None };
+        }
+    }
+
+    /// Writes the savepoint that was asked for, now that the jobs have stopped.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn write_wanted_savepoint(&self) -> Result<()> {
+        let Some(place) = lock(&self.savepoint).place.clone() else { return Ok(()) };
+        let result = savepoints::take_at_end(self, place.path);
+        let mut wanted = lock(&self.savepoint);
+        wanted.held.clear();
+        wanted.result = Some(result.clone());
+        result.map(|_| ())
+    }
+
+    /// Counts of all jobs as JSON, and what became of a savepoint.
     pub fn status(&self) -> Value {
         let jobs: Vec<Value> = self.list().iter().map(|job| job_json(&job.name, &job.handle.metrics())).collect();
-        json!({ "pid": std::process::id(), "jobs": jobs })
+        let mut status = json!({ "pid": std::process::id(), "jobs": jobs });
+        match &lock(&self.savepoint).result {
+            None => {}
+            Some(Ok(path)) => status["savepoint"] = json!(path),
+            Some(Err(error)) => status["error"] = json!(brief(error)),
+        }
+        status
     }
 }
 
@@ -145,16 +207,23 @@ pub fn job_json(name: &str, metrics: &JobMetrics) -> Value {
                 "waiting": node.waiting.iter().map(waiting_json).collect::<Vec<_>>(),
                 "state_entries": node.state_entries,
                 "state_bytes": node.state_bytes,
+                "state_evicted_bytes": node.evicted_bytes,
+                "state_evictions": node.evictions,
+                "state_loads": node.loads,
             })
         })
         .collect();
+    let last = metrics.last_checkpoint;
     json!({
         "name": name,
         "state": metrics.state.name(),
         "uptime_ms": metrics.uptime_ms,
         "checkpoints": metrics.checkpoints,
-        "last_checkpoint_ms": metrics.last_checkpoint_ms,
-        "last_checkpoint_bytes": metrics.last_checkpoint_bytes,
+        "last_checkpoint_ms": last.map(|last| last.duration.as_millis() as u64),
+        "last_checkpoint_alignment_ms": last.map(|last| last.alignment.as_millis() as u64),
+        "last_checkpoint_bytes": last.and_then(|last| last.bytes),
+        "last_checkpoint_kind": last.map(|last| if last.is_full { "full" } else { "changes" }),
+        "checkpoint_state_bytes": last.and_then(|last| last.state_bytes),
         "failed_checkpoints": metrics.failed_checkpoints,
         "resumed_from": metrics.resumed_from,
         "restarts": metrics.restarts,
@@ -172,6 +241,7 @@ fn waiting_json(waiting: &Waiting) -> Value {
         "watermark_ms": waiting.watermark_ms,
         "watermark": waiting.watermark(),
         "ahead_ms": waiting.ahead_ms,
+        "waits_for": waiting.waits_for,
         "since_ms": waiting.since_ms,
         "since": waiting.since(),
     })

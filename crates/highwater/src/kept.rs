@@ -4,24 +4,29 @@
 //! belongs to that very file: another script of the same file name gets a number behind it. Results of SELECT, batch jobs
 //! and scripts from standard input without a `pipeline.name` keep nothing.
 
-use crate::codes::{FINISHED_BEFORE, JOBS_GONE, NO_CHECKPOINT, RESUMED};
+use crate::codes::{FINISHED_BEFORE, JOBS_GONE, NO_CHECKPOINT, RESUMED, STATE_OF_ITS_OWN};
 use crate::control::file_name;
 use crate::script::{PlannedScript, ScriptJob};
 use base::{Error, Result};
 use planner::JobKind;
-use runtime::{CheckpointStore, JobLabel, RestoreReport, StoredCheckpoint};
+use runtime::{CheckpointStore, JobCheckpoint, JobLabel, RestoreReport, StoredCheckpoint};
 use state::CheckpointFolder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The folders in that of a run for state that does not fit into memory, with the job's key behind it.
+const CACHE_PREFIX: &str = "cache-";
 
 /// What the command line says about saved state.
 #[derive(Debug, Clone, Default)]
 pub struct KeepArgs {
     /// The script's file; `None` for standard input.
     pub script: Option<PathBuf>,
-    /// A digest of the script's text.
-    pub script_digest: String,
+    /// The script's text.
+    pub script_text: String,
+    /// The savepoint to begin with.
+    pub from: Option<PathBuf>,
     /// Whether saved state is given up first.
     pub fresh: bool,
     /// Whether saved state that the script has no use for may be lost.
@@ -71,10 +76,14 @@ fn keeps_state(job: &ScriptJob) -> bool {
 /// The saved state of one job.
 #[derive(Debug)]
 pub struct KeptJob {
+    /// By what it is known.
+    pub key: String,
     /// Its checkpoints.
     pub store: Arc<CheckpointStore>,
     /// The one to go on from.
     pub stored: Option<StoredCheckpoint>,
+    /// Where state goes that does not fit into memory.
+    pub cache: PathBuf,
 }
 
 /// The saved state of a run, in the order of its jobs; `None` for a job that keeps nothing.
@@ -110,21 +119,41 @@ impl Kept {
                 };
                 let key = job_key(job, &mut seen);
                 folders.entry(folder.clone()).or_default().insert(key.clone());
-                (folder.join(&key), key)
+                Place { path: folder.join(&key), cache: run.join(format!("{CACHE_PREFIX}{key}")), key }
             }));
+        }
+        let mut savepoint = args.from.as_deref().map(Begin::read).transpose()?;
+        if args.from.is_some() && !args.fresh {
+            let mut own = places.iter().flatten().map(|place| &place.path);
+            if let Some(path) = own.find(|path| CheckpointFolder::has_checkpoints(path)) {
+                return Err(Error::new(&STATE_OF_ITS_OWN, &[("path", &path.display())]));
+            }
+        }
+        if let Some(begin) = savepoint.as_ref().filter(|_| !args.may_lose_state) {
+            // Before anything of the script's own is given up.
+            begin.check(planned, &places)?;
         }
         let gone = jobs_besides(&folders);
         if args.fresh {
-            for path in places.iter().flatten().map(|(path, _)| path).chain(&gone) {
+            for path in places.iter().flatten().map(|place| &place.path).chain(&gone) {
                 CheckpointFolder::open(path)?.clear()?;
             }
         } else if !gone.is_empty() && !args.may_lose_state {
             let names: Vec<String> = gone.iter().map(|path| path.display().to_string()).collect();
             return Err(Error::new(&JOBS_GONE, &[("count", &gone.len()), ("list", &names.join("\n"))]));
         }
+        remove_caches(run);
         for (job, place) in planned.jobs.iter().zip(places) {
-            let job = place.map(|(path, key)| kept.open_job(job, &path, key, owner, args)).transpose()?;
+            let job = place.map(|place| kept.open_job(job, place, owner, args, savepoint.as_mut())).transpose()?;
             kept.jobs.push(job);
+        }
+        if savepoint.is_some() {
+            // From here on it is the run's own state: whatever happens, the next start goes on from it.
+            for job in kept.jobs.iter().flatten() {
+                if let Some(stored) = &job.stored {
+                    job.store.save(&stored.checkpoint)?;
+                }
+            }
         }
         if let Some(epoch) = args.checkpoint
             && kept.jobs.iter().flatten().all(|job| job.stored.is_none())
@@ -137,16 +166,19 @@ impl Kept {
     fn open_job(
         &mut self,
         job: &ScriptJob,
-        path: &Path,
-        key: String,
+        place: Place,
         owner: &Owner,
         args: &KeepArgs,
+        savepoint: Option<&mut Begin>,
     ) -> Result<KeptJob> {
-        let label = JobLabel { job: key.clone(), script: owner.text(), script_digest: args.script_digest.clone() };
-        let store = CheckpointStore::open(path, label, job.job.plan.config.checkpoints.retained)?;
-        let stored = match args.checkpoint {
-            Some(epoch) => Some(store.go_back_to(epoch)?),
-            None => store.newest()?,
+        let Place { path, key, cache } = place;
+        let script_digest = state::text_digest(&args.script_text);
+        let label = JobLabel { job: key.clone(), script: owner.text(), script_digest };
+        let store = CheckpointStore::open(&path, label, job.job.plan.config.checkpoints.retained)?;
+        let stored = match (savepoint, args.checkpoint) {
+            (Some(begin), _) => begin.take(&key),
+            (None, Some(epoch)) => Some(store.go_back_to(epoch)?),
+            (None, None) => store.newest()?,
         };
         if let Some(stored) = &stored {
             let report = RestoreReport::new(&job.job.plan, &stored.checkpoint);
@@ -160,7 +192,7 @@ impl Kept {
         }
         let store = Arc::new(store);
         self.stores.push(store.clone());
-        Ok(KeptJob { store, stored })
+        Ok(KeptJob { key, store, stored, cache })
     }
 
     /// The run has ended well: if every job has come to its end, nothing is kept.
@@ -178,6 +210,63 @@ impl Kept {
     pub fn keeps_something(&self) -> bool {
         self.stores.iter().any(|store| store.has_checkpoints())
     }
+}
+
+/// Where the state of a job goes.
+struct Place {
+    /// Its checkpoints.
+    path: PathBuf,
+    /// What does not fit into memory.
+    cache: PathBuf,
+    /// By what the job is known.
+    key: String,
+}
+
+/// A savepoint that a run begins with.
+#[derive(Debug)]
+struct Begin {
+    written_ms: i64,
+    /// What no job has taken yet.
+    jobs: BTreeMap<String, JobCheckpoint>,
+}
+
+impl Begin {
+    fn read(path: &Path) -> Result<Begin> {
+        let saved = savepoint::read(path)?;
+        let jobs = saved.jobs.into_iter().map(|job| (job.key, job.checkpoint)).collect();
+        Ok(Begin { written_ms: saved.written_ms, jobs })
+    }
+
+    /// Refuses a script that has no use for a part of the savepoint.
+    fn check(&self, planned: &PlannedScript, places: &[Option<Place>]) -> Result<()> {
+        let keys: BTreeSet<&str> = places.iter().flatten().map(|place| place.key.as_str()).collect();
+        let gone: Vec<&str> = self.jobs.keys().map(String::as_str).filter(|key| !keys.contains(key)).collect();
+        if !gone.is_empty() {
+            return Err(Error::new(&JOBS_GONE, &[("count", &gone.len()), ("list", &gone.join("\n"))]));
+        }
+        for (job, place) in planned.jobs.iter().zip(places) {
+            let saved = place.as_ref().and_then(|place| self.jobs.get(&place.key));
+            if let Some(report) = saved.map(|saved| RestoreReport::new(&job.job.plan, saved))
+                && report.is_lossy()
+            {
+                return Err(report.loss());
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, key: &str) -> Option<StoredCheckpoint> {
+        let checkpoint = self.jobs.remove(key)?;
+        Some(StoredCheckpoint { checkpoint, written_ms: self.written_ms })
+    }
+}
+
+/// Removes what a crash has left of state that was put away, also that of jobs which have no budget any more. What stays
+/// takes room and does no other harm.
+fn remove_caches(run: &Path) {
+    let Ok(entries) = std::fs::read_dir(run) else { return };
+    let caches = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(CACHE_PREFIX));
+    caches.for_each(|entry| drop(std::fs::remove_dir_all(entry.path())));
 }
 
 fn note(key: &str, stored: &StoredCheckpoint, report: &RestoreReport) -> Error {

@@ -16,6 +16,8 @@ mod output;
 mod registries;
 mod results;
 mod run;
+mod saved_state;
+mod savepoints;
 mod script;
 mod status;
 mod summary;
@@ -63,6 +65,8 @@ fn dispatch(cli: cli::Cli) -> u8 {
         cli::Command::Explain(args) => explain::explain(&args),
         cli::Command::Status(args) => status::status(&args),
         cli::Command::Stop(args) => status::stop(&args),
+        cli::Command::Savepoint(args) => savepoints::savepoint(&args),
+        cli::Command::State(args) => saved_state::state(&args),
         cli::Command::Demo(args) => demo::demo(&args),
     }
 }

@@ -4,24 +4,30 @@ use crate::cli::RunArgs;
 use crate::codes::NOTHING_TO_RUN;
 use crate::control::{self, Control};
 use crate::jobs::{Jobs, NamedJob, has_ended};
-use crate::kept::{KeepArgs, Kept, Owner};
+use crate::kept::{KeepArgs, Kept, KeptJob, Owner};
 use crate::results::{ResultMode, ResultSinks, lock};
+use crate::savepoints::{RunJob, SavedRun};
 use crate::script::{self, PlannedScript, ScriptJob};
 use crate::view::{REFRESH, Screen};
 use crate::{EXIT_INTERRUPTED, EXIT_OK, exit_code, fail, language, mask, output, refuse, registries, summary};
 use base::error::Label;
 use base::plan::{NodeKind, StreamPlan};
 use base::recovery::RestartStrategy;
-use base::{Error, Warnings};
+use base::{Error, Language, Result, Warnings};
 use planner::JobKind;
 use runtime::{JobHandle, RuntimeOptions, StopMode};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Time between two lines of progress when standard error is no terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How long a run that is stopped at once may take to clear up.
+const END_TIME: Duration = Duration::from_secs(3);
 
 /// What the command line sets for all jobs of a run; stronger than the script.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +74,8 @@ pub fn run(args: &RunArgs) -> u8 {
     let keep = KeepArgs {
         // Of what cannot be found (a pipe), the next run would not be another one.
         script: std::fs::canonicalize(args.script.path()).ok().filter(|path| path.is_file()),
-        script_digest: state::text_digest(script.text()),
+        script_text: script.text().to_string(),
+        from: args.from.clone(),
         fresh: args.fresh,
         may_lose_state: args.allow_non_restored_state,
         checkpoint: args.checkpoint,
@@ -123,10 +130,14 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
         Ok(kept) => kept,
         Err(error) => return refuse(&error, language),
     };
+    jobs.keep(saved_run(&planned, &kept, &keep, &control.folder));
     kept.notes.iter().for_each(|note| eprintln!("{}", mask::render(note, language, Label::Note)));
     let interrupted = Arc::new(tokio::sync::Notify::new());
     let screen = Arc::new(Screen::default());
-    tokio::spawn(stop_on_signals(jobs.clone(), interrupted.clone(), screen.clone()));
+    let signals = Signals { jobs: jobs.clone(), interrupted: interrupted.clone(), screen: screen.clone(), language };
+    if let Err(error) = signals.listen() {
+        return self::fail(&error, language);
+    }
     let prints = planned.jobs.iter().any(|job| prints(&job.job.plan));
     let done = Arc::new(tokio::sync::Notify::new());
     let display = tokio::spawn(display(jobs.clone(), results.clone(), prints, done.clone(), screen.clone()));
@@ -170,6 +181,10 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
             eprintln!("{}", mask::render(&warning, language, Label::Warning));
         }
     }
+    // Before the state of jobs that have come to their end goes.
+    if let Err(error) = jobs.write_wanted_savepoint() {
+        code = fail(&error);
+    }
     if code == EXIT_OK
         && let Err(error) = kept.ended()
     {
@@ -179,6 +194,7 @@ async fn supervise(planned: PlannedScript, results: Arc<ResultSinks>, overrides:
     jobs.set_ended();
     jobs.answered().await;
     // The folders of checkpoints go before the folder of the run.
+    jobs.release();
     drop(kept);
     code
 }
@@ -195,7 +211,8 @@ async fn run_jobs(
 ) -> u8 {
     let mut code = EXIT_OK;
     let mut running = Vec::new();
-    for (index, ScriptJob { job, wait }) in planned.into_iter().enumerate() {
+    let mut names = BTreeMap::new();
+    for (index, ScriptJob { job, wait, .. }) in planned.into_iter().enumerate() {
         if jobs.is_stopping() {
             break;
         }
@@ -204,16 +221,20 @@ async fn run_jobs(
         options.batch_rows = overrides.batch_rows.unwrap_or(options.batch_rows);
         options.clock = registries::clock();
         options.warnings = warnings.clone();
+        options.job = unlike(&job.sinks.join("+"), &mut names);
         if job.kind == JobKind::Query || job.is_batch() {
             // What a terminal has shown cannot be taken back, and a batch job has no checkpoints.
             options.restart = RestartStrategy::None;
         }
         if let Some(kept) = kept.jobs.get_mut(index).and_then(Option::as_mut) {
             options.store = Some(kept.store.clone());
+            if let Some(memory) = &mut options.memory {
+                memory.cache = Some(kept.cache.clone());
+            }
             options.may_lose_state = overrides.keep.as_ref().is_some_and(|keep| keep.may_lose_state);
             options.restore = kept.stored.take().map(|stored| stored.checkpoint);
             if let Some(finished) = options.restore.as_ref().filter(|restore| restore.is_finished) {
-                if let Err(error) = runtime::commit_again(&job.plan, finished).await {
+                if let Err(error) = runtime::commit_again(&job.plan, &options, finished).await {
                     code = fail(&error);
                 }
                 continue;
@@ -235,7 +256,8 @@ async fn run_jobs(
                 continue;
             }
         };
-        jobs.add(NamedJob { name: name.clone(), handle: handle.clone() });
+        let key = kept.jobs.get(index).and_then(|job| job.as_ref().map(|job| job.key.clone()));
+        jobs.add(NamedJob { name: name.clone(), key, handle: handle.clone() });
         if wait {
             code = code.max(wait_for(&handle, fail).await);
         } else {
@@ -246,6 +268,28 @@ async fn run_jobs(
         code = code.max(wait_for(&handle, fail).await);
     }
     code
+}
+
+/// What savepoints of a run are made of.
+fn saved_run(planned: &PlannedScript, kept: &Kept, keep: &KeepArgs, folder: &Path) -> SavedRun {
+    let with_state = planned.jobs.iter().zip(&kept.jobs);
+    let jobs = with_state.filter_map(|(job, kept)| {
+        let KeptJob { key, store, .. } = kept.as_ref()?;
+        Some(RunJob { key: key.clone(), plan: job.job.explain(&[]), store: store.clone() })
+    });
+    SavedRun {
+        script: keep.script.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+        script_text: keep.script_text.clone(),
+        folder: SavedRun::default_folder(folder),
+        jobs: jobs.collect(),
+    }
+}
+
+/// A name, with a number behind it if it was given before.
+fn unlike(name: &str, given: &mut BTreeMap<String, usize>) -> String {
+    let count = given.entry(name.to_string()).or_default();
+    *count += 1;
+    if *count == 1 { name.to_string() } else { format!("{name}-{count}") }
 }
 
 async fn wait_for(handle: &JobHandle, fail: &impl Fn(&Error) -> u8) -> u8 {
@@ -260,26 +304,51 @@ fn prints(plan: &StreamPlan) -> bool {
     plan.nodes.iter().any(|node| matches!(&node.kind, NodeKind::Sink(sink) if sink.provider.prints()))
 }
 
-/// The first Ctrl-C or SIGTERM stops after a final checkpoint, the second at once.
-async fn stop_on_signals(jobs: Arc<Jobs>, interrupted: Arc<tokio::sync::Notify>, screen: Arc<Screen>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return;
-    };
-    let mut seen = 0;
-    loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        seen += 1;
-        if seen == 1 {
-            screen.say("stopping after a final checkpoint; once more stops at once");
-            jobs.stop(StopMode::Plain);
-        } else {
-            interrupted.notify_one();
-        }
+/// What Ctrl-C and SIGTERM act upon.
+struct Signals {
+    jobs: Arc<Jobs>,
+    interrupted: Arc<tokio::sync::Notify>,
+    screen: Arc<Screen>,
+    language: Language,
+}
+
+impl Signals {
+    /// Listens on a thread of its own: the others may be busy with rows for long.
+    fn listen(self) -> Result<()> {
+        let failed = |cause: std::io::Error| Error::io("listen to", "signals", &cause);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let (mut interrupt, mut terminate) = {
+            let _inside = runtime.enter();
+            (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+        };
+        let work = async move {
+            let mut next = async || {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+            };
+            next().await;
+            self.screen.say(match self.language {
+                Language::English => "stopping after a final checkpoint; Ctrl-C or SIGTERM once more stops at once",
+                Language::Chinese => {
+                    "正在停止：完成最后一次检查点后退出；再按一次 Ctrl-C（或再发送 SIGTERM）则立即退出"
+                }
+            });
+            self.jobs.stop(StopMode::Plain);
+            next().await;
+            self.screen.say(match self.language {
+                Language::English => "stopping at once, without a final checkpoint",
+                Language::Chinese => "立即退出，不再做最后一次检查点",
+            });
+            self.interrupted.notify_one();
+            tokio::time::sleep(END_TIME).await;
+            // A task in the middle of its rows notices nothing.
+            std::process::exit(EXIT_INTERRUPTED.into());
+        };
+        let thread = std::thread::Builder::new().name("signals".into());
+        thread.spawn(move || runtime.block_on(work)).map_err(failed)?;
+        Ok(())
     }
 }
 

@@ -19,6 +19,8 @@ pub struct ScriptJob {
     pub job: PlannedJob,
     /// Whether the next one waits for its end.
     pub wait: bool,
+    /// Its statement.
+    pub place: Location,
 }
 
 /// What a script asks for, planned.
@@ -78,9 +80,13 @@ fn decode(bytes: Vec<u8>, name: &str) -> Result<String> {
 /// standard output, warnings to standard error.
 ///
 /// # Errors
-/// The first statement that is refused.
+/// The first statement that is refused, or a job that can be planned and not run.
 pub fn plan(script: &Script, session: &mut Session, language: Language) -> Result<PlannedScript> {
-    plan_showing(script, session, language, output::print)
+    let planned = plan_showing(script, session, language, output::print)?;
+    match planned.jobs.iter().find_map(|planned| Some((planned.job.refusal()?, planned.place.clone()))) {
+        Some((error, place)) => Err(error.at(place)),
+        None => Ok(planned),
+    }
 }
 
 /// The same, with results of statements going to `show`.
@@ -121,7 +127,13 @@ pub fn plan_showing(
             Outcome::Job(job) => {
                 let is_query = job.kind == planner::JobKind::Query;
                 let wait = is_query || session.options().boolean(&DML_SYNC.spec)?;
-                jobs.push(ScriptJob { job: *job, wait });
+                let place = Location::Sql {
+                    script: script.name().to_string(),
+                    line: statement.line,
+                    column: statement.column,
+                    source_line: script.line(statement.line).map(str::to_string),
+                };
+                jobs.push(ScriptJob { job: *job, wait, place });
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `highwater status` and `highwater stop`: clients of the control socket.
 
 use crate::cli::{StatusArgs, StopArgs};
-use crate::control::{self, Request};
+use crate::control::{self, Request, SavepointPlace};
+use crate::savepoints;
 use crate::table_text::aligned;
 use crate::{EXIT_OK, fail, language, output, refuse, summary};
 use serde_json::{Value, json};
@@ -93,11 +94,17 @@ pub fn stop(args: &StopArgs) -> u8 {
         Ok(name) => name,
         Err(error) => return refuse(&error, language),
     };
-    match control::ask(&state_dir, &name, &Request::Stop { drain: args.drain }) {
+    let path = match savepoints::absolute(args.savepoint_path.as_deref()) {
+        Ok(path) => path,
+        Err(error) => return refuse(&error, language),
+    };
+    let savepoint = (args.savepoint || path.is_some()).then_some(SavepointPlace { path });
+    let wants_savepoint = savepoint.is_some();
+    match control::ask(&state_dir, &name, &Request::Stop { drain: args.drain, savepoint }) {
         Ok(mut status) => {
             status["run"] = json!(name);
             print_run(&status);
-            EXIT_OK
+            if wants_savepoint { savepoints::report(&status, &name, language) } else { EXIT_OK }
         }
         Err(error) => fail(&error, language),
     }

@@ -31,11 +31,15 @@ pub fn waiting_line(operator: &str, table: &str, splits: &str, reason: &str, sin
     format!("{operator} waits for {splits} of table {table} since {since}: {reason}, watermark {watermark}")
 }
 
-/// `3 checkpoints (the last in 12 ms, 3 kB)`, with failures and restarts if there were any.
+/// `3 checkpoints (the last in 12 ms, 3 kB of changes; 20 kB on disk)`, with failures and restarts if there were any.
 fn checkpoints(metrics: &JobMetrics) -> String {
     let mut text = format!("{} checkpoint{}", metrics.checkpoints, if metrics.checkpoints == 1 { "" } else { "s" });
-    if let (Some(ms), Some(bytes)) = (metrics.last_checkpoint_ms, metrics.last_checkpoint_bytes) {
-        text.push_str(&format!(" (the last in {ms} ms, {} kB)", bytes.div_ceil(1000)));
+    if let Some(last) = metrics.last_checkpoint
+        && let (Some(bytes), Some(state_bytes)) = (last.bytes, last.state_bytes)
+    {
+        let (ms, kind) = (last.duration.as_millis(), if last.is_full { "full" } else { "of changes" });
+        let (bytes, state_bytes) = (bytes.div_ceil(1000), state_bytes.div_ceil(1000));
+        text.push_str(&format!(" (the last in {ms} ms, {bytes} kB {kind}; {state_bytes} kB on disk)"));
     }
     for (count, what) in [(metrics.failed_checkpoints, "failed checkpoint"), (metrics.restarts, "restart")] {
         if count > 0 {
@@ -56,6 +60,10 @@ fn node_cells(node: &NodeMetrics) -> Vec<String> {
             cells.push(format!("rows_in={}", node.rows_in));
             cells.push(format!("rows_out={}", node.rows_out));
             cells.push(format!("late_rows_dropped={}", node.late_rows));
+            if node.evictions > 0 {
+                let (on_disk, loads) = (node.evicted_bytes.div_ceil(1000), node.loads);
+                cells.push(format!("state_on_disk={on_disk} kB, {} evictions, {loads} loads", node.evictions));
+            }
         }
         NodeRole::Sink => {
             cells.push(format!("rows_written={}", node.rows_out));

@@ -6,6 +6,7 @@
 use base::clock::SystemClock;
 use planner::{Environment, Outcome, Session};
 use runtime::RuntimeOptions;
+use runtime::metrics::JobMetrics;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
@@ -117,6 +118,16 @@ pub fn run_file_tumble(path: &Path, parallelism: usize) -> Result<u64, String> {
 
 /// Runs JSON records from `source`, the options of a connector -> one-minute tumble -> blackhole.
 pub(crate) fn run_tumble(source: &str, parallelism: usize) -> Result<u64, String> {
+    let metrics = run_tumble_with(source, parallelism, |_| {})?;
+    Ok(metrics.nodes.iter().map(|node| node.rows_in).next().unwrap_or(0))
+}
+
+/// The same with other options of the runtime.
+pub(crate) fn run_tumble_with(
+    source: &str,
+    parallelism: usize,
+    change: impl FnOnce(&mut RuntimeOptions),
+) -> Result<JobMetrics, String> {
     let text = TUMBLE.replace("${SOURCE}", source);
     let (connectors, formats) = crate::registries();
     let mut session = Session::new(Environment {
@@ -129,19 +140,18 @@ pub(crate) fn run_tumble(source: &str, parallelism: usize) -> Result<u64, String
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
     let script = syntax::Script::new("tumble.sql", &text);
-    let mut rows = 0;
     for statement in script.statements() {
         let executed = session.execute(&script, &statement).map_err(|error| error.to_string())?;
         if let Outcome::Job(job) = executed.outcome {
             let mut options = RuntimeOptions::from_config(&job.plan.config);
             options.parallelism = parallelism;
-            let metrics = runtime
+            change(&mut options);
+            return runtime
                 .block_on(async { runtime::start(job.plan, options).await?.wait().await })
-                .map_err(|error| error.to_string())?;
-            rows = metrics.nodes.iter().map(|node| node.rows_in).next().unwrap_or(0);
+                .map_err(|error| error.to_string());
         }
     }
-    Ok(rows)
+    Err("no job".into())
 }
 
 /// What this process has used so far.

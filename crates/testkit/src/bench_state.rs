@@ -53,11 +53,11 @@ pub fn measure(entries: usize) -> base::Result<Vec<StateSize>> {
     Ok(sizes)
 }
 
-fn output(row: RowType) -> Output {
+pub(crate) fn output(row: RowType) -> Output {
     Output { row, changelog: ChangelogMode::ALL, upsert_keys: Vec::new() }
 }
 
-fn node(kind: NodeKind, inputs: usize, row: RowType) -> Node {
+pub(crate) fn node(kind: NodeKind, inputs: usize, row: RowType) -> Node {
     let edge = |node| Edge { node, distribution: Distribution::Hash(vec![0]) };
     Node {
         operator_id: "bench".into(),
@@ -68,7 +68,7 @@ fn node(kind: NodeKind, inputs: usize, row: RowType) -> Node {
     }
 }
 
-fn operator(node: &Node, inputs: &[&Output]) -> base::Result<Box<dyn Operator>> {
+pub(crate) fn operator(node: &Node, inputs: &[&Output]) -> base::Result<Box<dyn Operator>> {
     let instance = Instance { index: 0, parallelism: 1 };
     let mut operator = runtime::operators::create(node, inputs, instance, &JobConfig::default())?;
     operator.open(&[])?;
@@ -158,13 +158,13 @@ fn size(what: String, operator: &dyn Operator, before: u64, limit: f64) -> State
 }
 
 /// A key that looks like no other: splitmix64's mixing.
-fn scattered(number: usize) -> u64 {
+pub(crate) fn scattered(number: usize) -> u64 {
     let value = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value ^ (value >> 27)
 }
 
-fn resident_bytes() -> u64 {
+pub(crate) fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = statm.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     pages * 4096

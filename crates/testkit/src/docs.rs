@@ -38,12 +38,19 @@ pub fn generated() -> Vec<(PathBuf, String)> {
 /// A page that is missing or has no markers.
 pub fn write(root: &Path) -> Result<(), String> {
     for (page, text) in generated() {
-        let path = root.join(&page);
-        let old = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", page.display()))?;
-        let new = replaced(&old, &text).ok_or_else(|| format!("{} has no {BEGIN} ... {END}", page.display()))?;
-        std::fs::write(&path, new).map_err(|error| format!("{}: {error}", page.display()))?;
+        write_part(&root.join(&page), &text)?;
     }
     Ok(())
+}
+
+/// Writes the generated part of one page.
+///
+/// # Errors
+/// A page that is missing or has no markers.
+pub fn write_part(path: &Path, text: &str) -> Result<(), String> {
+    let old = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let new = replaced(&old, text).ok_or_else(|| format!("{} has no {BEGIN} ... {END}", path.display()))?;
+    std::fs::write(path, new).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The pages that are missing or out of date.

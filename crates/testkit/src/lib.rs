@@ -3,10 +3,14 @@
 //! Only tests use this crate; it may see every other one.
 
 pub mod bench;
+pub mod bench_checkpoints;
 pub mod bench_kafka;
+pub mod bench_memory;
 pub mod bench_planning;
 pub mod bench_state;
+pub mod bench_windows;
 pub mod child;
+pub mod crash;
 pub mod diff;
 pub mod docs;
 pub mod docs_functions;
@@ -27,6 +31,7 @@ pub fn codes() -> Vec<&'static base::ErrorCode> {
         connectors::formats::codes::CODES,
         connectors::kafka::codes::CODES,
         runtime::codes::CODES,
+        savepoint::codes::CODES,
         runtime::operators::codes::CODES,
         batch::codes::CODES,
     ]

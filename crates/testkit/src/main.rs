@@ -4,13 +4,14 @@ use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use testkit::crash::{self, CrashOptions};
 use testkit::diff::{self, DiffOptions};
 use testkit::fuzz::{self, FuzzOptions, Target};
 use testkit::oracle::{self, OracleOptions};
 use testkit::play::{self, PlayOptions};
 use testkit::services::{self, Kafka, KafkaClient, KafkaOptions};
 use testkit::time::{self, TimeOptions};
-use testkit::{bench, bench_kafka, bench_planning, bench_state};
+use testkit::{bench, bench_checkpoints, bench_kafka, bench_memory, bench_planning, bench_state, bench_windows};
 
 #[derive(Debug, Parser)]
 #[command(name = "hw-testkit", version, about = "Tests of Highwater: recorded cases, scenarios, services, benchmarks")]
@@ -48,6 +49,11 @@ enum Command {
     /// A case is made from its number. Its final table must not depend on arrival, splits, batches, parallelism and restarts,
     /// and late rows must be applied or counted. A wrong case is made smaller before it is printed.
     Time(TimeArgs),
+    /// Kill the program at every step of a checkpoint and a commit, start it again, and look for lost and doubled rows
+    ///
+    /// Windowed aggregate, join and Top-N, each into a Kafka topic (exactly once), an upsert-kafka table and files; then one
+    /// job that is killed at random moments while its topic is being filled.
+    Crash(CrashArgs),
     /// Write the generated parts of the documentation; run from the repository's root
     Docs,
     /// Measure JSON file -> one-minute tumble -> blackhole against decoding alone with arrow-json
@@ -80,6 +86,15 @@ struct BenchArgs {
     /// Heap bytes of state per group and per joined row, against their limits
     #[arg(long, conflicts_with_all = ["kafka", "planning"])]
     state: bool,
+    /// Throughput with checkpoints every second against none, and checkpoints and recovery of a job with five million keys
+    #[arg(long, conflicts_with_all = ["kafka", "planning", "state", "windows"])]
+    checkpoints: bool,
+    /// Throughput of a job whose state is larger than its memory budget, against that of one without
+    #[arg(long)]
+    memory: bool,
+    /// Results of windows of 60 slides against those of one slide, their state, and the memory of a million open sessions
+    #[arg(long, conflicts_with_all = ["kafka", "planning", "state"])]
+    windows: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -146,6 +161,31 @@ struct TimeArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct CrashArgs {
+    /// Only tests whose name matches: window/kafka/middle/segment.sync=kill
+    #[arg(long, value_name = "REGEX")]
+    only: Option<regex::Regex>,
+    /// Of the fault points, only every how manieth test; 0: none
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    every: usize,
+    /// Random kills of one job
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    kills: u32,
+    /// Decides when they come
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Put the table of results into this page
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Print every test before it runs
+    #[arg(long)]
+    trace: bool,
+    /// The program [default: highwater beside this program]
+    #[arg(long, value_name = "PATH")]
+    highwater: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 struct PlayArgs {
     /// The scenario's folder
     #[arg(value_name = "SCENARIO_DIR")]
@@ -190,15 +230,22 @@ struct OracleArgs {
     /// Parallel instances; more than 1 compares tables
     #[arg(long, value_name = "N", default_value_t = 1)]
     parallelism: usize,
-    /// Take a checkpoint after every N feeds, throw the job away and go on from the checkpoint's files
+    /// Take a checkpoint after every feed; after every N of them throw the job away and go on from the files of the last one
     #[arg(long, value_name = "N")]
     restore_every: Option<usize>,
+    /// Bytes of memory for the state of each job, the rest goes to the disk; compares tables
+    #[arg(long, value_name = "BYTES")]
+    memory_budget: Option<u64>,
     /// Count deliberate differences and missing features as failures
     #[arg(long)]
     strict: bool,
     /// Run the cases in batch mode and compare final tables
     #[arg(long)]
     batch_mode: bool,
+    /// Compare final tables with those of a run with batches of 1 on one instance, not with what was recorded; an upsert
+    /// sink takes a -U without a +U behind it for a delete
+    #[arg(long, conflicts_with = "batch_mode")]
+    against_itself: bool,
 }
 
 fn main() -> ExitCode {
@@ -215,6 +262,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => finish(run_fuzz(args)),
         Command::Diff(args) => finish(run_diff(args)),
         Command::Time(args) => finish(run_time(args)),
+        Command::Crash(args) => finish(run_crash(args)),
         Command::Bench(args) => finish(run_bench(&args)),
         Command::BenchPart { part, parallelism, input } => finish(run_part(&part, parallelism, &input)),
         Command::Oracle(args) => {
@@ -230,6 +278,8 @@ fn main() -> ExitCode {
                 batch: args.batch.max(1),
                 parallelism: args.parallelism.max(1),
                 restore_every: args.restore_every,
+                memory_budget: args.memory_budget,
+                against_itself: args.against_itself,
                 strict: args.strict,
                 batch_mode: args.batch_mode,
             };
@@ -274,13 +324,37 @@ fn run_services(names: &[String]) -> Result<(), String> {
     })
 }
 
-fn run_play(args: PlayArgs) -> Result<(), String> {
+/// The program under test: the one that was named, or that beside this program.
+fn program(named: Option<PathBuf>) -> Result<PathBuf, String> {
     let beside = || std::env::current_exe().map(|path| path.with_file_name("highwater"));
-    let highwater = args.highwater.map_or_else(beside, Ok).map_err(|error| error.to_string())?;
+    let highwater = named.map_or_else(beside, Ok).map_err(|error| error.to_string())?;
     let highwater = std::path::absolute(&highwater).map_err(|error| error.to_string())?;
     if !highwater.is_file() {
         return Err(format!("no program {}: build it, or say where it is with --highwater", highwater.display()));
     }
+    Ok(highwater)
+}
+
+fn run_crash(args: CrashArgs) -> Result<(), String> {
+    let options = CrashOptions {
+        program: program(args.highwater)?,
+        only: args.only,
+        every: args.every,
+        kills: args.kills,
+        seed: args.seed,
+        trace: args.trace,
+    };
+    let report = crash::run(&options)?;
+    report.problems.iter().for_each(|problem| eprintln!("{problem}\n"));
+    if let Some(page) = args.report {
+        testkit::docs::write_part(&page, &report.table())?;
+    }
+    println!("{} tests, {} random kills, {} wrong", report.tests(), report.kills, report.problems.len());
+    if report.problems.is_empty() { Ok(()) } else { Err("there are wrong results".into()) }
+}
+
+fn run_play(args: PlayArgs) -> Result<(), String> {
+    let highwater = program(args.highwater)?;
     let options = PlayOptions {
         job: args.job,
         expected: args.expected,
@@ -351,6 +425,9 @@ fn run_time(args: TimeArgs) -> Result<(), String> {
 }
 
 fn run_part(part: &str, parallelism: usize, input: &str) -> Result<(), String> {
+    if part == "memory" {
+        return bench_memory::run_part(input, parallelism);
+    }
     let rows = match part {
         "arrow-json" => bench::decode_with_arrow_json(Path::new(input))?,
         "tumble" => bench::run_file_tumble(Path::new(input), parallelism)?,
@@ -393,9 +470,71 @@ fn run_state_bench() -> Result<(), String> {
     if above > 0 { Err(format!("{above} above their limit")) } else { Ok(()) }
 }
 
+fn run_windows_bench(repetitions: usize) -> Result<(), String> {
+    const MEGABYTE: f64 = 1024.0 * 1024.0;
+    let mut above = Vec::new();
+    let sessions = bench_windows::sessions(1_000_000).map_err(|error| error.to_string())?;
+    println!(
+        "{} open sessions: state {:.0} MB, resident memory grew by {:.0} MB, limit {:.0} MB",
+        sessions.count,
+        sessions.counted_mb,
+        sessions.resident_mb,
+        bench_windows::SESSIONS_MB_MAX
+    );
+    if sessions.counted_mb.max(sessions.resident_mb) > bench_windows::SESSIONS_MB_MAX {
+        above.push("the memory of sessions".to_string());
+    }
+    for (keys, per_slide, slides) in [(2000, 1, 300), (2000, 10, 120), (100_000, 1, 90)] {
+        println!("{keys} keys, {per_slide} rows each per slide, {slides} slides:");
+        let mut ratios = std::collections::BTreeMap::<String, (Option<f64>, Vec<f64>)>::new();
+        for _ in 0..repetitions {
+            for cost in bench_windows::costs(keys, per_slide, slides).map_err(|error| error.to_string())? {
+                let ratio = cost.hop_us / cost.tumble_us;
+                println!(
+                    "  {}: tumble {:.3} us per result, {:.1} MB of state; hop of 60 slides {:.3} us, {:.1} MB; ratio {ratio:.2}",
+                    cost.what,
+                    cost.tumble_us,
+                    cost.tumble_bytes as f64 / MEGABYTE,
+                    cost.hop_us,
+                    cost.hop_bytes as f64 / MEGABYTE
+                );
+                ratios.entry(cost.what).or_insert((cost.ratio_max, Vec::new())).1.push(ratio);
+            }
+        }
+        for (what, (limit, mut ratios)) in ratios {
+            ratios.sort_by(f64::total_cmp);
+            let median = ratios[ratios.len() / 2];
+            let text = limit.map_or("no limit".to_string(), |limit| format!("limit {limit:.2}"));
+            println!("  median ratio of {what}: {median:.2}, {text}");
+            if limit.is_some_and(|limit| median > limit) {
+                above.push(format!("the cost of {what} with {keys} keys"));
+            }
+        }
+    }
+    for per_hour in [1, 600] {
+        for state in bench_windows::hop_states(10_000, per_hour).map_err(|error| error.to_string())? {
+            println!(
+                "an hour of {} rows of 10000 keys, size/slide {}: {} entries, {:.1} MB, {:.0} bytes per entry",
+                state.rows,
+                state.ratio,
+                state.entries,
+                state.bytes as f64 / MEGABYTE,
+                state.bytes as f64 / state.entries as f64
+            );
+        }
+    }
+    if above.is_empty() { Ok(()) } else { Err(format!("above their limits: {}", above.join(", "))) }
+}
+
 fn run_bench(args: &BenchArgs) -> Result<(), String> {
+    if args.windows {
+        return run_windows_bench(args.repetitions);
+    }
     if args.state {
         return run_state_bench();
+    }
+    if args.memory {
+        return bench_memory::measure_all(args.parallelism);
     }
     if args.planning {
         return run_planning_bench(args.repetitions);
@@ -411,6 +550,9 @@ fn run_bench(args: &BenchArgs) -> Result<(), String> {
     };
     if args.kafka {
         return run_kafka_bench(args, &file);
+    }
+    if args.checkpoints {
+        return run_checkpoints_bench(args, &file);
     }
     let file = file.display().to_string();
     let mut ratios = Vec::new();
@@ -433,6 +575,42 @@ fn run_bench(args: &BenchArgs) -> Result<(), String> {
     }
     print_median(ratios);
     Ok(())
+}
+
+fn run_checkpoints_bench(args: &BenchArgs, bids: &Path) -> Result<(), String> {
+    use bench_checkpoints::{CHANGED, CHANGES_MAX, KEYS, LOSS_MAX, RECOVERY_MAX};
+    const MEGABYTE: f64 = 1024.0 * 1024.0;
+    let mut losses = Vec::new();
+    for repetition in 1..=args.repetitions {
+        let rates = bench_checkpoints::throughput(bids, args.parallelism)?;
+        let loss = 1.0 - rates.with / rates.without;
+        println!(
+            "run {repetition}: {:.0} rows/s without, {:.0} rows/s with {} checkpoints, one every second: loss {:.1} %",
+            rates.without,
+            rates.with,
+            rates.checkpoints,
+            loss * 100.0
+        );
+        losses.push(loss);
+    }
+    losses.sort_by(f64::total_cmp);
+    let loss = losses.get(losses.len() / 2).copied().unwrap_or_default();
+    println!("median loss {:.1} %, limit {:.0} %", loss * 100.0, LOSS_MAX * 100.0);
+    let keys = bench_checkpoints::many_keys(args.parallelism)?;
+    println!("{KEYS} keys, everything: {:?}, {:.1} MB", keys.full.duration, keys.full.bytes as f64 / MEGABYTE);
+    println!(
+        "{CHANGED} changed keys of these: {:?}, limit {CHANGES_MAX:?}, {:.1} MB",
+        keys.changes.duration,
+        keys.changes.bytes as f64 / MEGABYTE
+    );
+    println!("the job goes on after {:?}, limit {RECOVERY_MAX:?}", keys.recovery);
+    let above = [
+        (loss > LOSS_MAX, "the loss of throughput"),
+        (keys.changes.duration > CHANGES_MAX, "the checkpoint of changes"),
+        (keys.recovery > RECOVERY_MAX, "the recovery"),
+    ];
+    let above: Vec<&str> = above.into_iter().filter(|(above, _)| *above).map(|(_, what)| what).collect();
+    if above.is_empty() { Ok(()) } else { Err(format!("above their limits: {}", above.join(", "))) }
 }
 
 fn run_kafka_bench(args: &BenchArgs, file: &Path) -> Result<(), String> {

@@ -45,6 +45,29 @@ fn ctrl_c_and_sigterm_stop_cleanly() {
     }
 }
 
+/// Every row of one side meets every row of the other: the rows at hand alone take minutes.
+const HEAVY: &str = "CREATE TABLE a (id BIGINT, k BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '40000', 'rows-per-second' = '10000000',
+        'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '40000', 'fields.k.min' = '1', 'fields.k.max' = '1');
+    CREATE TABLE b (id BIGINT, k BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '40000', 'rows-per-second' = '10000000',
+        'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '40000', 'fields.k.min' = '1', 'fields.k.max' = '1');
+    CREATE TABLE s (n BIGINT) WITH ('connector' = 'print');
+    INSERT INTO s SELECT SUM(a.id) FROM a JOIN b ON a.k = b.k AND a.id + b.id > 0;";
+
+#[test]
+fn a_second_signal_ends_a_busy_job_at_once() {
+    for signal in ["INT", "TERM"] {
+        let program = Program::new();
+        program.write("heavy.sql", HEAVY);
+        let mut running = program.start(&["run", "heavy.sql"]);
+        running.wait_until("the join is at work", |job| rows(job, "operator", "rows_out") > 0);
+        running.signal(signal);
+        running.wait_until("it is stopping", |job| job["state"] == "stopping");
+        running.signal(signal);
+        running.end().exits(130).says(&["at once, without a final checkpoint"]);
+        assert!(program.run(&["status"]).out.contains("no job is running"));
+    }
+}
+
 #[test]
 fn a_run_is_stopped_by_the_name_of_its_only_job() {
     let program = Program::new();

@@ -27,18 +27,6 @@ fn kill(running: &mut Running<'_>) -> Ran {
     running.end()
 }
 
-/// Asks until so many rows have been read, or until the program has ended by itself.
-fn read_or_ended(program: &Program, running: &mut Running<'_>, wanted: u64) -> bool {
-    while running.is_running() {
-        let status = program.run(&["status", "--json"]);
-        let json: Value = serde_json::from_str(&status.out).unwrap_or_default();
-        if rows(&json["runs"][0]["jobs"][0], "source", "rows_in") >= wanted {
-            return true;
-        }
-    }
-    false
-}
-
 /// Files below the state folder whose name begins like this.
 fn state_files(program: &Program, prefix: &str) -> Vec<PathBuf> {
     fn collect(path: PathBuf, prefix: &str, found: &mut Vec<PathBuf>) {
@@ -124,7 +112,8 @@ fn windows_joined_from_pieces_are_those_of_one_run() {
         let arguments = ["run", "windows.sql", "-D", "OUT=pieces", "--parallelism", parallelism, "--batch-rows", "20"];
         let mut running = program.start(&arguments);
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        if !read_or_ended(&program, &mut running, round as u64 * 4_000 + (seed >> 33) % 6_000) {
+        let wanted = round as u64 * 4_000 + (seed >> 33) % 6_000;
+        if !running.reached_or_ended(|job| rows(job, "source", "rows_in") >= wanted) {
             running.end().exits(0);
             break;
         }

@@ -140,3 +140,11 @@ fn chinese_messages_hold_no_english_verb() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("无法读取 nofile.sql"), "{err}");
 }
+
+#[test]
+fn a_connector_that_only_declares_tables_is_refused_where_it_is_used() {
+    let program = Program::new();
+    let sql = "CREATE TABLE j (id BIGINT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:mysql://h:1/d', 'table-name' = 't');\n\
+               CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '1');\n  INSERT INTO j SELECT id FROM g;";
+    program.run_script(sql).exits(2).says(&["HW-C030", ":3:3", "INSERT INTO j", "connector 'jdbc'"]);
+}

@@ -74,6 +74,21 @@ fn logins_and_permissions_are_named() {
         login("alice", "alice-secret")
     );
     program.run_script(&script).exits(1).says(&["alice", "write", "secret_orders", "--operation Write"]);
+    // Exactly once needs a topic and a name of its own.
+    client.allow("alice", "TOPIC", "secret_orders", "WRITE").expect("allowed");
+    let once = "'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = 'vault', 'topic'";
+    let script = script.replacen("'topic'", once, 1);
+    program.run_script(&script).exits(1).says(&["HW-C100", "vault-t-progress", "--config cleanup.policy=compact"]);
+    client.create_topic("vault-t-progress", 1, &[("cleanup.policy", "compact")]).expect("topic");
+    for operation in ["DESCRIBE", "READ", "WRITE"] {
+        client.allow("alice", "TOPIC", "vault-t-progress", operation).expect("allowed");
+    }
+    program.run_script(&script).exits(1).says(&["HW-C103", "vault-t", "--transactional-id vault-t"]);
+    for operation in ["DESCRIBE", "WRITE"] {
+        client.allow("alice", "TRANSACTIONAL_ID", "vault-t", operation).expect("allowed");
+    }
+    program.run_script(&script).exits(0);
+    assert_eq!(client.read("secret_orders").expect("records").len(), 1);
 }
 
 #[test]

@@ -25,8 +25,15 @@ fn play_together(scenarios: &[PlayOptions]) {
 
 /// The jobs as they are, stopped plainly.
 fn play_jobs(parallelism: usize) {
-    let names =
-        ["s3a_order_minute_gmv", "s0_upsert_kafka_bytes", "s4_pvuv_upsert_kafka", "s0_ods_binlog", "s0_dws_item_gmv"];
+    let names = [
+        "s3a_order_minute_gmv",
+        "s0_upsert_kafka_bytes",
+        "s4_pvuv_upsert_kafka",
+        "s0_ods_binlog",
+        "s0_dws_item_gmv",
+        "s0_dim_temporal",
+        "s1_unpaid_alert",
+    ];
     play_together(&names.map(|name| scenario(name, parallelism)));
 }
 

@@ -75,6 +75,13 @@ impl Program {
         Ran::from(self.command(arguments).output().expect("run highwater"))
     }
 
+    /// Runs to the end with more variables in the environment.
+    pub fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied());
+        Ran::from(command.output().expect("run highwater"))
+    }
+
     /// Runs a script text to the end.
     pub fn run_script(&self, sql: &str) -> Ran {
         self.write("script.sql", sql);
@@ -121,6 +128,25 @@ impl Running<'_> {
         self.wait_until_job(0, what, reached)
     }
 
+    /// Asks for the status of the first job until `reached` says so, or until the program has ended by itself.
+    pub fn reached_or_ended(&mut self, reached: impl Fn(&serde_json::Value) -> bool) -> bool {
+        while self.is_running() {
+            let status = self.program.run(&["status", "--json"]);
+            let json: serde_json::Value = serde_json::from_str(&status.out).unwrap_or_default();
+            if reached(&json["runs"][0]["jobs"][0]) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ends it by another command, which ends well, and waits for its end.
+    #[track_caller]
+    pub fn end_of_job(&mut self, arguments: &[&str]) -> Ran {
+        self.program.run(arguments).exits(0);
+        self.end().exits(0)
+    }
+
     /// Asks for the status of a job, by its place in the script, until `reached` says so.
     #[track_caller]
     pub fn wait_until_job(
@@ -153,6 +179,11 @@ impl Running<'_> {
     /// Whether it has not ended yet.
     pub fn is_running(&mut self) -> bool {
         self.child.as_mut().is_some_and(|child| child.try_wait().expect("state of the program").is_none())
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.as_ref().expect("running").id()
     }
 
     /// Sends a signal.

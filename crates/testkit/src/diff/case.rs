@@ -1,6 +1,6 @@
 //! A generated case: tables, changes, views, a query, and how it is run.
 
-use super::data::{Draw, Step, Table, events, repair, rows_after, steps, table};
+use super::data::{Draw, Mode, Step, Table, events, repair, rows_after, steps, table};
 use super::evaluate::{Evaluated, Evaluator, Trouble};
 use super::generate::Generator;
 use super::query::{Names, Query};
@@ -80,10 +80,13 @@ const SETTINGS: &[&str] = &[
     "'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'",
     "'table.optimizer.distinct-agg.split.enabled' = 'true'",
     "'table.optimizer.distinct-agg.split.bucket-num' = '3'",
+    "'table.exec.mini-batch.enabled' = 'true'",
+    "'table.exec.mini-batch.allow-latency' = '1 s'",
+    "'table.exec.mini-batch.size' = '5'",
 ];
 
 /// Rows that are looked at to evaluate a query, times the changes that change its result, at most.
-const WORK_MAX: u64 = 1_000_000;
+const WORK_MAX: u64 = 400_000;
 
 impl Case {
     /// The case of a seed, and two ways to run it.
@@ -130,7 +133,11 @@ impl Case {
 
     /// The types of tables and views.
     pub fn names(&self) -> Names {
-        let mut names = Names { tables: self.tables.iter().map(Table::types).collect(), views: Vec::new() };
+        let mut names = Names {
+            tables: self.tables.iter().map(Table::types).collect(),
+            views: Vec::new(),
+            grows: self.tables.iter().map(|table| table.mode == Mode::Append).collect(),
+        };
         for view in &self.views {
             let types = view.types(&names);
             names.views.push(types);
@@ -168,6 +175,11 @@ impl Case {
             Ok(once) => once * self.steps.len() as u64 > WORK_MAX,
             Err(trouble) => trouble == Trouble::TooLong,
         }
+    }
+
+    /// Whether the result depends on the order in which rows come.
+    pub fn minds_arrival(&self) -> bool {
+        self.views.iter().chain([&self.query]).any(super::visit::minds_arrival)
     }
 
     /// The tables that are read, by views too.

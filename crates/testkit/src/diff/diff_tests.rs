@@ -26,7 +26,7 @@ fn rows(values: &[&[Option<i128>]]) -> Vec<Row> {
 /// The rows of a query over two tables with two BIGINT columns each, sorted.
 fn evaluated(query: &Query, left: &[&[Option<i128>]], right: &[&[Option<i128>]]) -> Vec<Row> {
     let types = vec![Type::BigInt, Type::BigInt];
-    let names = Names { tables: vec![types.clone(), types], views: Vec::new() };
+    let names = Names { tables: vec![types.clone(), types], views: Vec::new(), grows: Vec::new() };
     let tables = [rows(left), rows(right)];
     let evaluator = Evaluator::new(&names, &tables, &[], false).expect("no views");
     let mut rows = evaluator.rows(query).expect("rows");
@@ -105,7 +105,7 @@ fn groups_of_several_sets() {
 #[test]
 fn rank_and_limit_follow_the_order_with_null_lowest() {
     let sort = |column, descending| Sort { column, descending, nulls_first: None };
-    let top = Top { partition: vec![0], order: vec![sort(1, true)], start: 1, end: 1 };
+    let top = Top { partition: vec![0], order: vec![sort(1, true)], arrival: None, start: 1, end: 1 };
     let query = select(Select { body: Body::Top(top), ..Select::plain(from_left(), vec![slot(0), slot(1), slot(2)]) });
     let left: &[&[Option<i128>]] = &[&[Some(1), None], &[Some(1), Some(4)], &[Some(2), None]];
     assert_eq!(evaluated(&query, left, &[]), rows(&[&[Some(1), Some(4), Some(1)], &[Some(2), None, Some(1)]]));

@@ -3,7 +3,7 @@
 //! It shares nothing with the engine, so that a wrong rewriting of a query does not hide behind itself.
 
 use super::expressions::{Scopes, is_true};
-use super::query::{Body, From, Join, Limit, Names, Over, Query, Select, SetOperation, Sort, Top};
+use super::query::{Arrival, Body, From, Join, Limit, Names, Over, Query, Select, SetOperation, Sort, Top};
 use super::value::{Row, Value};
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
@@ -79,13 +79,13 @@ impl<'a> Evaluator<'a> {
             Query::View(view) => Ok(self.views[*view].clone()),
             Query::Values(_, rows) => Ok(rows.clone()),
             Query::Select(select) => self.select(select, outer),
-            Query::Set(set) => self.set(set),
+            Query::Set(set) => self.set(set, outer),
         }
     }
 
     /// The rows of a subquery of an expression.
     pub(super) fn subquery(&self, query: &Query, outer: Scopes) -> Evaluated<Rc<Vec<Row>>> {
-        if is_correlated(query) {
+        if query.is_correlated() {
             return Ok(Rc::new(self.rows_in(query, outer)?));
         }
         let address = std::ptr::from_ref(query) as usize;
@@ -109,7 +109,7 @@ impl<'a> Evaluator<'a> {
 
     fn select(&self, select: &Select, outer: Scopes) -> Evaluated<Vec<Row>> {
         let mut rows = Vec::new();
-        for row in self.from(&select.from)? {
+        for row in self.from(&select.from, outer)? {
             self.step(1)?;
             let keep = match &select.filter {
                 Some(filter) => is_true(&self.value(filter, &scopes(&row, outer))?),
@@ -121,7 +121,11 @@ impl<'a> Evaluator<'a> {
         }
         let slots = match &select.body {
             Body::Plain => rows,
-            Body::Group(group) => self.group(group, &rows, outer)?,
+            Body::Group(group) => {
+                // A correlated aggregate has a value for every row around it, whatever the mode.
+                let single = self.row_of_nothing || select.is_correlated();
+                self.group(group, &rows, outer, single)?
+            }
             Body::Over(over) => self.over(over, rows)?,
             Body::Top(top) => top_rows(top, rows),
         };
@@ -140,13 +144,13 @@ impl<'a> Evaluator<'a> {
         Ok(results)
     }
 
-    fn from(&self, from: &From) -> Evaluated<Vec<Row>> {
+    fn from(&self, from: &From, outer: Scopes) -> Evaluated<Vec<Row>> {
         match from {
-            From::Relation(query) => self.rows(query),
-            From::Join(join) => self.join(join),
+            From::Relation(query) => self.rows_in(query, outer),
+            From::Join(join) => self.join(join, outer),
             From::Lateral(input, query, left) => {
                 let mut rows = Vec::new();
-                for row in self.from(input)? {
+                for row in self.from(input, outer)? {
                     let mut found = self.rows_in(query, &[&row])?;
                     self.step(1 + found.len())?;
                     if found.is_empty() && *left {
@@ -158,7 +162,7 @@ impl<'a> Evaluator<'a> {
             }
             From::Unnest(input, elements, _) => {
                 let mut rows = Vec::new();
-                for row in self.from(input)? {
+                for row in self.from(input, outer)? {
                     self.step(elements.len())?;
                     for element in elements {
                         let mut longer = row.clone();
@@ -171,8 +175,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn join(&self, join: &Join) -> Evaluated<Vec<Row>> {
-        let (left, right) = (self.from(&join.left)?, self.from(&join.right)?);
+    fn join(&self, join: &Join, outer: Scopes) -> Evaluated<Vec<Row>> {
+        let (left, right) = (self.from(&join.left, outer)?, self.from(&join.right, outer)?);
         let nulls = |from: &From| vec![Value::Null; from.width(self.names)];
         let mut matched = vec![false; right.len()];
         let mut rows = Vec::new();
@@ -233,8 +237,8 @@ impl<'a> Evaluator<'a> {
         Ok(results)
     }
 
-    fn set(&self, set: &SetOperation) -> Evaluated<Vec<Row>> {
-        let (mut left, right) = (self.rows(&set.left)?, self.rows(&set.right)?);
+    fn set(&self, set: &SetOperation, outer: Scopes) -> Evaluated<Vec<Row>> {
+        let (mut left, right) = (self.rows_in(&set.left, outer)?, self.rows_in(&set.right, outer)?);
         self.step(left.len() + right.len())?;
         if set.name == "UNION" {
             left.extend(right);
@@ -263,15 +267,6 @@ impl<'a> Evaluator<'a> {
         }
         Ok(rows)
     }
-}
-
-/// Whether a subquery names columns of the query around it.
-fn is_correlated(query: &Query) -> bool {
-    let Query::Select(select) = query else { return false };
-    let Some(mut filter) = select.filter.clone() else { return false };
-    let mut any = false;
-    filter.visit_slots(1, &mut |_| any = true);
-    any
 }
 
 /// A row before the rows around it.
@@ -306,7 +301,11 @@ fn partitions(columns: &[usize], rows: Vec<Row>) -> Vec<Vec<Row>> {
 fn top_rows(top: &Top, rows: Vec<Row>) -> Vec<Row> {
     let mut results = Vec::new();
     for mut part in partitions(&top.partition, rows) {
-        part.sort_by(|a, b| by(&top.order, a, b));
+        match top.arrival {
+            Some(Arrival::Last) => part.reverse(),
+            Some(Arrival::First) => {}
+            None => part.sort_by(|a, b| by(&top.order, a, b)),
+        }
         let ranked = part.into_iter().enumerate().take(top.end).skip(top.start - 1);
         results.extend(ranked.map(|(place, mut row)| {
             row.push(Value::Number(place as i128 + 1));

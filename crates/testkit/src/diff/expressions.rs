@@ -119,6 +119,21 @@ impl Evaluator<'_> {
                 self.step(rows.len())?;
                 negated_if(is_in(&value(a)?, rows.iter().map(|row| &row[0])), *negated)
             }
+            Node::Quantified(op, all, a, query) => {
+                let rows = self.subquery(query, scopes)?;
+                self.step(rows.len())?;
+                let tested = value(a)?;
+                // ANY is an OR of all comparisons, ALL an AND.
+                let mut result = Value::Boolean(*all);
+                for row in rows.iter() {
+                    let compared = compare(op, &tested, &row[0]);
+                    result = match all {
+                        true => and(&result, &compared),
+                        false => not(and(&not(result), &not(compared))),
+                    };
+                }
+                result
+            }
             Node::Exists(query, negated) => {
                 let rows = self.subquery(query, scopes)?;
                 Value::Boolean(rows.is_empty() == *negated)
@@ -128,8 +143,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The slots of every group.
-    pub(super) fn group(&self, group: &Group, rows: &[Row], outer: Scopes) -> Evaluated<Vec<Row>> {
+    /// The slots of every group. `single`: without GROUP BY there is one in any case.
+    pub(super) fn group(&self, group: &Group, rows: &[Row], outer: Scopes, single: bool) -> Evaluated<Vec<Row>> {
         let whole = vec![(0..group.keys.len()).collect::<Vec<_>>()];
         let mut results = Vec::new();
         for set in group.sets.as_ref().unwrap_or(&whole) {
@@ -143,9 +158,7 @@ impl Evaluator<'_> {
                     });
                 groups.entry(key.collect::<Evaluated<Row>>()?).or_default().push(row);
             }
-            // A correlated aggregate has a value for every row around it, whatever the mode.
-            let single = group.keys.is_empty() && (self.row_of_nothing || !outer.is_empty());
-            if single && groups.is_empty() {
+            if single && group.keys.is_empty() && groups.is_empty() {
                 groups.insert(vec![Value::Null; group.keys.len()], Vec::new());
             }
             for (key, members) in groups {
@@ -185,7 +198,9 @@ impl Evaluator<'_> {
                 Some(argument) => values.push(self.value(argument, &scopes)?),
             }
         }
-        values.retain(|value| !value.is_null());
+        if aggregate.name != "ARRAY_AGG" {
+            values.retain(|value| !value.is_null());
+        }
         if aggregate.distinct {
             values.sort();
             values.dedup();
@@ -197,6 +212,11 @@ impl Evaluator<'_> {
             _ if values.is_empty() => Value::Null,
             "MIN" => values.iter().min().cloned().unwrap_or(Value::Null),
             "MAX" => values.iter().max().cloned().unwrap_or(Value::Null),
+            "LISTAGG" | "ARRAY_AGG" => {
+                values.sort();
+                let text = |value: &Value| value.text(Type::Text).unwrap_or_else(|| "~".into());
+                Value::Text(values.iter().map(text).collect::<Vec<_>>().join(","))
+            }
             "SUM" => checked(sum(), aggregate.of())?,
             _ => average(sum(), values.len() as i128, aggregate)?,
         })

@@ -2,8 +2,8 @@
 
 use super::data::Draw;
 use super::query::{
-    Aggregate, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, SetOperation, Sort,
-    Top,
+    Aggregate, Arrival, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, SetOperation,
+    Sort, Top,
 };
 use super::value::Type;
 use crate::fuzz::Random;
@@ -87,6 +87,7 @@ impl Generator<'_> {
             0..=6 => Body::Plain,
             7..=14 => Body::Group(self.group(&columns)),
             15 | 16 => Body::Over(self.over(&columns)),
+            _ if self.grows(&from) && self.random.once_in(2) => Body::Top(self.deduplication(&columns)),
             _ => Body::Top(self.top(&columns)),
         };
         let mut select = Select { from, filter, body, items: Vec::new(), distinct: false, limit: None };
@@ -99,7 +100,12 @@ impl Generator<'_> {
         select
     }
 
-    fn limit(&mut self, width: usize) -> Limit {
+    /// Whether rows come from a table itself, one after the other, and stay.
+    fn grows(&self, from: &From) -> bool {
+        matches!(from, From::Relation(Query::Table(table)) if self.names.grows[*table])
+    }
+
+    pub(super) fn limit(&mut self, width: usize) -> Limit {
         let order = self.total_order(width);
         let offset = if self.random.once_in(4) { 1 } else { 0 };
         Limit { order, offset, limit: 1 + self.random.below(4) }
@@ -146,7 +152,7 @@ impl Generator<'_> {
 
     fn from(&mut self, depth: usize) -> From {
         let mut from = From::Relation(self.input(depth));
-        let joins = *self.random.pick(&[0, 0, 0, 0, 1, 1, 1, 1, 2]);
+        let joins = *self.random.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3]);
         for _ in 0..joins {
             let left = from;
             let right = if self.random.once_in(8)
@@ -175,14 +181,63 @@ impl Generator<'_> {
         let columns = from.types(self.names);
         let input = self.input(depth);
         let given = input.types(self.names);
-        let Some(correlation) = self.correlation(&given, &columns) else { return from };
-        let mut select = Select::plain(From::Relation(input), Vec::new());
-        select.filter = Some(correlation);
-        select.items = given.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).take(3).collect();
-        if self.random.once_in(3) {
-            select.limit = Some(self.limit(select.items.len()));
+        let Some((relation, filter)) = self.correlated(input, &given, &columns) else { return from };
+        let mut select = Select { filter, ..Select::plain(relation, Vec::new()) };
+        let padded = self.random.once_in(3);
+        match self.random.below(8) {
+            0 | 1 => {
+                let keys = self.random.below(2);
+                select.body = Body::Group(self.plain_group(&given, keys));
+            }
+            2 => select.body = Body::Top(self.top(&given)),
+            _ => {}
         }
-        From::Lateral(Box::new(from), Query::Select(Box::new(select)), self.random.once_in(3))
+        let slots = select.slots(self.names);
+        select.items = slots.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).take(3).collect();
+        if select.body == Body::Plain {
+            if self.random.once_in(6) {
+                select.distinct = true;
+            } else if self.random.once_in(3) {
+                select.limit = Some(self.limit(select.items.len()));
+            } else if !padded && self.random.once_in(4) {
+                let index = self.random.below(columns.len());
+                select.items.push(Expr { of: columns[index], node: Node::Slot { outer: 1, index } });
+            }
+        }
+        From::Lateral(Box::new(from), Query::Select(Box::new(select)), padded)
+    }
+
+    /// What a subquery reads, with a condition on the query around it in the subquery's WHERE or in that of a query in FROM.
+    pub(super) fn correlated(&mut self, input: Query, given: &[Type], outer: &[Type]) -> Option<(From, Option<Expr>)> {
+        let condition = self.correlation(given, outer)?;
+        if !self.random.once_in(4) {
+            return Some((From::Relation(input), Some(condition)));
+        }
+        let slots: Vec<Expr> = given.iter().enumerate().map(|(index, of)| Expr::slot(index, *of)).collect();
+        let inner = |input: Query| {
+            let select = Select::plain(From::Relation(input), slots.clone());
+            Query::Select(Box::new(Select { filter: Some(condition.clone()), ..select }))
+        };
+        let mut query = inner(input);
+        if self.random.once_in(3) {
+            let other = self.input_of(given, 0);
+            let (all, name) = (self.random.once_in(2), "UNION");
+            query = Query::Set(Box::new(SetOperation { name, all, left: query, right: inner(other) }));
+        }
+        Some((From::Relation(query), None))
+    }
+
+    /// GROUP BY of so many columns.
+    pub(super) fn plain_group(&mut self, columns: &[Type], keys: usize) -> Group {
+        let mut group = Group { keys: Vec::new(), sets: None, aggregates: Vec::new(), having: None };
+        group.keys.extend((0..keys).map(|_| self.slot(columns)));
+        group.aggregates.extend((0..1 + self.random.below(2)).map(|_| self.aggregate(columns)));
+        if keys > 0 && self.random.once_in(2) {
+            let mut slots: Vec<Type> = group.keys.iter().map(|key| key.of).collect();
+            slots.extend(group.aggregates.iter().map(Aggregate::of));
+            group.having = Some(self.simple_condition(&slots));
+        }
+        group
     }
 
     fn join(&mut self, left: From, right: From) -> Join {
@@ -283,6 +338,10 @@ impl Generator<'_> {
             return Aggregate { name: "COUNT", argument: Some(argument), distinct: self.random.once_in(2), filter };
         }
         let distinct = self.random.once_in(5);
+        if argument.of == Type::Text && matches!(name, "COUNT" | "MIN") && self.random.once_in(3) {
+            let (name, distinct) = if self.random.once_in(2) { ("LISTAGG", distinct) } else { ("ARRAY_AGG", false) };
+            return Aggregate { name, argument: Some(argument), distinct, filter };
+        }
         Aggregate { name, argument: Some(argument), distinct, filter }
     }
 
@@ -311,10 +370,17 @@ impl Generator<'_> {
         Over { partition, order, rows, calls }
     }
 
-    fn top(&mut self, columns: &[Type]) -> Top {
+    pub(super) fn top(&mut self, columns: &[Type]) -> Top {
         let partition = self.some_columns(columns.len());
         let start = if self.random.once_in(8) { 2 } else { 1 };
-        Top { partition, order: self.total_order(columns.len()), start, end: start + self.random.below(3) }
+        let end = start + self.random.below(3);
+        Top { partition, order: self.total_order(columns.len()), arrival: None, start, end }
+    }
+
+    /// The first or the last row that has come of every partition.
+    fn deduplication(&mut self, columns: &[Type]) -> Top {
+        let arrival = Some(*self.random.pick(&[Arrival::First, Arrival::Last]));
+        Top { partition: self.some_columns(columns.len()), order: Vec::new(), arrival, start: 1, end: 1 }
     }
 
     fn some_columns(&mut self, width: usize) -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! Random expressions, conditions and subqueries.
 
 use super::generate::{Generator, slot};
-use super::query::{Aggregate, Body, Expr, From, Group, Node, Query, Select};
+use super::query::{Aggregate, Body, Expr, From, Group, Limit, Node, Query, Select};
 use super::value::{Type, Value};
 
 impl Generator<'_> {
@@ -109,34 +109,29 @@ impl Generator<'_> {
 
     fn subquery_condition(&mut self, types: &[Type], depth: usize) -> Expr {
         let negated = self.random.once_in(2);
-        match self.random.below(5) {
-            0 | 1 => {
+        match self.random.below(11) {
+            0..=3 => {
                 let tested = self.slot(types);
-                let inner = self.input(depth);
-                let given = inner.types(self.names);
-                let item = self.slot_or_literal(tested.of, &given);
-                let mut select = Select::plain(From::Relation(inner), vec![item]);
-                select.filter = match self.random.below(6) {
-                    0 => Some(self.simple_condition(&given)),
-                    1 => self.correlation(&given, types),
-                    _ => None,
-                };
-                Expr::truth(Node::InQuery(Box::new(tested), Box::new(Query::Select(Box::new(select))), negated))
+                let query = self.values_subquery(tested.of, types, depth);
+                Expr::truth(Node::InQuery(Box::new(tested), Box::new(query), negated))
             }
-            2 | 3 => {
-                let inner = self.input(depth);
-                let given = inner.types(self.names);
-                let one = Expr::literal(Value::Number(1), Type::Int);
-                let mut select = Select::plain(From::Relation(inner), vec![one]);
-                select.filter = self.correlation(&given, types);
-                if self.random.once_in(3) {
-                    let more = self.simple_condition(&given);
+            4..=7 => {
+                let mut select = self.inner_select(types, depth, 3);
+                if self.random.once_in(3) && select.body == Body::Plain {
+                    let more = self.simple_condition(&select.from.types(self.names));
                     select.filter = Some(match select.filter {
                         Some(filter) => Expr::and(filter, more),
                         None => more,
                     });
                 }
+                select.items = vec![Expr::literal(Value::Number(1), Type::Int)];
                 Expr::truth(Node::Exists(Box::new(Query::Select(Box::new(select))), negated))
+            }
+            8 => {
+                let tested = self.slot(types);
+                let query = self.values_subquery(tested.of, types, depth);
+                let op = *self.random.pick(&["=", "<>", "<", "<=", ">", ">="]);
+                Expr::truth(Node::Quantified(op, negated, Box::new(tested), Box::new(query)))
             }
             _ => {
                 let scalar = self.scalar_subquery(types, depth);
@@ -145,6 +140,33 @@ impl Generator<'_> {
                 Expr::truth(Node::Compare(op, Box::new(other), Box::new(scalar)))
             }
         }
+    }
+
+    /// A SELECT of a subquery without items: correlated two times of so many, now and then grouped or ranked.
+    fn inner_select(&mut self, types: &[Type], depth: usize, of: usize) -> Select {
+        let inner = self.input(depth);
+        let given = inner.types(self.names);
+        let correlated = if self.random.below(of) < 2 { self.correlated(inner.clone(), &given, types) } else { None };
+        let (from, filter) = correlated.unwrap_or((From::Relation(inner), None));
+        let mut select = Select { filter, ..Select::plain(from, Vec::new()) };
+        match self.random.below(12) {
+            0 | 1 => select.body = Body::Group(self.plain_group(&given, 1)),
+            2 => select.body = Body::Top(self.top(&given)),
+            _ => {}
+        }
+        select
+    }
+
+    /// A subquery with one column of this type.
+    fn values_subquery(&mut self, of: Type, types: &[Type], depth: usize) -> Query {
+        let mut select = self.inner_select(types, depth, 6);
+        let slots = select.slots(self.names);
+        select.items = vec![self.slot_or_literal(of, &slots)];
+        if select.filter.is_none() && select.body == Body::Plain && self.random.once_in(6) {
+            select.filter = Some(self.simple_condition(&slots));
+        }
+        select.distinct = self.random.once_in(8);
+        Query::Select(Box::new(select))
     }
 
     /// A comparison of a column of a subquery with one of the query around it.
@@ -162,16 +184,24 @@ impl Generator<'_> {
         Some(Expr::truth(Node::Compare(op, Box::new(slot(inner, one)), Box::new(around))))
     }
 
-    /// A subquery with one row: an aggregate without GROUP BY.
+    /// A subquery with one row: an aggregate without GROUP BY, or the first row of an order.
     pub(super) fn scalar_subquery(&mut self, types: &[Type], depth: usize) -> Expr {
         let inner = self.input(depth);
         let given = inner.types(self.names);
+        let correlated = if self.random.once_in(3) { self.correlated(inner.clone(), &given, types) } else { None };
+        let (from, filter) = correlated.unwrap_or((From::Relation(inner), None));
+        let mut select = Select { filter, ..Select::plain(from, Vec::new()) };
+        if self.random.once_in(5) {
+            let item = self.slot(&given);
+            let of = item.of;
+            select.items = vec![item];
+            select.limit = Some(Limit { limit: 1, ..self.limit(1) });
+            return Expr { of, node: Node::Scalar(Box::new(Query::Select(Box::new(select)))) };
+        }
         let aggregate = self.aggregate(&given);
         let of = Aggregate::of(&aggregate);
-        let group = Group { keys: Vec::new(), sets: None, aggregates: vec![aggregate], having: None };
-        let mut select = Select::plain(From::Relation(inner), vec![Expr::slot(0, of)]);
-        select.body = Body::Group(group);
-        select.filter = if self.random.once_in(3) { self.correlation(&given, types) } else { None };
+        select.items = vec![Expr::slot(0, of)];
+        select.body = Body::Group(Group { keys: Vec::new(), sets: None, aggregates: vec![aggregate], having: None });
         Expr { of, node: Node::Scalar(Box::new(Query::Select(Box::new(select)))) }
     }
 }

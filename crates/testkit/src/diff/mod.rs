@@ -75,7 +75,7 @@ pub fn run(options: &DiffOptions) -> Result<DiffReport, String> {
                 report.empty += u64::from(compared.rows == 0);
                 compared.operators.into_iter().for_each(|name| *report.operators.entry(name).or_default() += 1);
             }
-            Verdict::Unsupported(feature) => *report.unsupported.entry(feature).or_default() += 1,
+            Verdict::Unsupported(feature) => report.unsupported.entry(feature).or_insert((0, seed)).0 += 1,
             Verdict::Refused(code, text) => {
                 let first = || (0, format!("--seed {seed}: {text}\n{}", case.sql()));
                 report.refused.entry(code).or_insert_with(first).0 += 1;

@@ -55,6 +55,8 @@ pub enum Node {
     InList(Box<Expr>, Vec<Value>, bool),
     /// `[NOT] IN (query)`.
     InQuery(Box<Expr>, Box<Query>, bool),
+    /// A comparison with ALL or ANY of the rows of a query.
+    Quantified(&'static str, bool, Box<Expr>, Box<Query>),
     /// `[NOT] EXISTS (query)`.
     Exists(Box<Query>, bool),
     /// A query with one row.
@@ -161,7 +163,7 @@ pub struct Group {
 /// An aggregate call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aggregate {
-    /// `COUNT`, `SUM`, `AVG`, `MIN`, `MAX`.
+    /// `COUNT`, `SUM`, `AVG`, `MIN`, `MAX`, `LISTAGG`, `ARRAY_AGG`: the last two as sorted texts with commas.
     pub name: &'static str,
     /// None for `COUNT(*)`.
     pub argument: Option<Expr>,
@@ -198,12 +200,23 @@ pub enum OverCall {
 pub struct Top {
     /// Columns of FROM.
     pub partition: Vec<usize>,
-    /// A total order.
+    /// A total order; none if rows come in the order of their arrival.
     pub order: Vec<Sort>,
+    /// The first or the last row that has come, of a table that only grows.
+    pub arrival: Option<Arrival>,
     /// The first rank.
     pub start: usize,
     /// The last rank.
     pub end: usize,
+}
+
+/// Which row of several stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
 }
 
 /// A column to sort by.
@@ -235,6 +248,8 @@ pub struct Names {
     pub tables: Vec<Vec<Type>>,
     /// Types of the views' columns.
     pub views: Vec<Vec<Type>>,
+    /// Whether a table only grows.
+    pub grows: Vec<bool>,
 }
 
 impl Query {
@@ -250,7 +265,40 @@ impl Query {
     }
 }
 
+impl Query {
+    /// Visits every slot in it that belongs to the query `outer` levels around it: WHERE and SELECT name them, here and in
+    /// the queries of FROM.
+    pub fn visit_outer(&mut self, outer: usize, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Query::Table(_) | Query::View(_) | Query::Values(..) => {}
+            Query::Set(set) => {
+                set.left.visit_outer(outer, visit);
+                set.right.visit_outer(outer, visit);
+            }
+            Query::Select(select) => select.visit_outer(outer, visit),
+        }
+    }
+
+    /// Whether it names columns of the query around it.
+    pub fn is_correlated(&self) -> bool {
+        let mut any = false;
+        self.clone().visit_outer(1, &mut |_| any = true);
+        any
+    }
+}
+
 impl From {
+    fn visit_outer(&mut self, outer: usize, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            From::Relation(query) => query.visit_outer(outer, visit),
+            From::Unnest(input, ..) | From::Lateral(input, ..) => input.visit_outer(outer, visit),
+            From::Join(join) => {
+                join.left.visit_outer(outer, visit);
+                join.right.visit_outer(outer, visit);
+            }
+        }
+    }
+
     /// The types of its columns.
     pub fn types(&self, names: &Names) -> Vec<Type> {
         match self {
@@ -277,6 +325,18 @@ impl Select {
         Select { from, filter: None, body: Body::Plain, items, distinct: false, limit: None }
     }
 
+    fn visit_outer(&mut self, outer: usize, visit: &mut dyn FnMut(&mut Expr)) {
+        self.from.visit_outer(outer, visit);
+        self.filter.iter_mut().chain(&mut self.items).for_each(|expr| expr.visit_slots(outer, visit));
+    }
+
+    /// Whether it names columns of the query around it.
+    pub fn is_correlated(&self) -> bool {
+        let mut any = false;
+        self.clone().visit_outer(1, &mut |_| any = true);
+        any
+    }
+
     /// The types of the slots of its body.
     pub fn slots(&self, names: &Names) -> Vec<Type> {
         let columns = || self.from.types(names);
@@ -298,6 +358,7 @@ impl Aggregate {
     pub fn of(&self) -> Type {
         match (self.name, &self.argument) {
             ("COUNT", _) | (_, None) => Type::BigInt,
+            ("LISTAGG" | "ARRAY_AGG", _) => Type::Text,
             ("SUM", Some(Expr { of: Type::Decimal(_, scale), .. })) => Type::Decimal(38, *scale),
             ("AVG", Some(Expr { of: Type::Decimal(_, scale), .. })) => Type::Decimal(38, (*scale).max(6)),
             (_, Some(argument)) => argument.of,
@@ -354,9 +415,16 @@ impl Expr {
             | Node::Not(a)
             | Node::InList(a, ..) => (vec![a], None),
             Node::Case(a, b, c) | Node::Between(a, b, c) => (vec![a, b, c], None),
-            Node::InQuery(a, query, _) => (vec![a], Some(query)),
+            Node::InQuery(a, query, _) | Node::Quantified(_, _, a, query) => (vec![a], Some(query)),
             Node::Exists(query, _) | Node::Scalar(query) => (vec![], Some(query)),
         }
+    }
+
+    /// Whether it names a slot of its query.
+    pub fn has_slots(mut self) -> bool {
+        let mut any = false;
+        self.visit_slots(0, &mut |_| any = true);
+        any
     }
 
     /// Visits every slot of this expression that belongs to the query `outer` levels around it.
@@ -366,11 +434,8 @@ impl Expr {
         }
         let (exprs, query) = self.parts();
         exprs.into_iter().for_each(|expr| expr.visit_slots(outer, visit));
-        // Only the WHERE clause of a direct subquery names columns of the query around it.
-        if let Some(Query::Select(select)) = query
-            && let Some(filter) = &mut select.filter
-        {
-            filter.visit_slots(outer + 1, visit);
+        if let Some(query) = query {
+            query.visit_outer(outer + 1, visit);
         }
     }
 }

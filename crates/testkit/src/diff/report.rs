@@ -19,8 +19,8 @@ pub struct DiffReport {
     pub asked: u64,
     /// Cases whose results cannot be computed here.
     pub beyond: u64,
-    /// Cases by what they would have needed.
-    pub unsupported: BTreeMap<String, u64>,
+    /// Cases by what they would have needed: how many, and the first one.
+    pub unsupported: BTreeMap<String, (u64, u64)>,
     /// Refused cases: by code, how many and the first one.
     pub refused: BTreeMap<&'static str, (u64, String)>,
     /// In how many compared plans every operator was.
@@ -37,8 +37,8 @@ const SHOWN_PER_ERROR: usize = 2;
 impl DiffReport {
     /// All cases.
     pub fn cases(&self) -> u64 {
-        let skipped =
-            self.unsupported.values().sum::<u64>() + self.refused.values().map(|(times, _)| times).sum::<u64>();
+        let skipped = self.unsupported.values().map(|(times, _)| times).sum::<u64>()
+            + self.refused.values().map(|(times, _)| times).sum::<u64>();
         self.compared() + self.beyond + skipped
     }
 
@@ -68,8 +68,11 @@ impl fmt::Display for DiffReport {
         for (code, (times, first)) in &self.refused {
             writeln!(f, "{times} refused with {code}, first: {}", first.replace('\n', "\n  "))?;
         }
-        for (feature, times) in &self.unsupported {
-            writeln!(f, "{times} need {feature}")?;
+        for (feature, (times, first)) in &self.unsupported {
+            writeln!(f, "{times} need {feature} (first: --seed {first})")?;
+        }
+        if self.beyond > 0 {
+            writeln!(f, "{} are too long, or have numbers out of range", self.beyond)?;
         }
         for (kind, times) in &self.repeated {
             writeln!(f, "{times} more: {kind}")?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A job that has not ended by then is stuck.
-const JOB_TIMEOUT: Duration = Duration::from_secs(60);
+const JOB_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What is run: statements, and a query or INSERT.
 #[derive(Debug, Clone, PartialEq, Eq)]

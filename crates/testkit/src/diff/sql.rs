@@ -1,6 +1,8 @@
 //! Queries as SQL.
 
-use super::query::{Aggregate, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, Sort};
+use super::query::{
+    Aggregate, Arrival, Body, Expr, From, Group, Join, Limit, Names, Node, Over, OverCall, Query, Select, Sort, Top,
+};
 use super::value::{Row, Type, Value};
 
 /// Writes queries with aliases that occur once.
@@ -38,14 +40,19 @@ impl Writer<'_> {
             }
             Query::Select(select) => self.select(select, outer),
             Query::Set(set) => {
-                let (left, right) = (self.nested(&set.left, &[]), self.nested(&set.right, &[]));
+                let (left, right) = (self.nested(&set.left, outer), self.nested(&set.right, outer));
                 format!("({left}) {}{} ({right})", set.name, if set.all { " ALL" } else { "" })
             }
         }
     }
 
     fn select(&mut self, select: &Select, outer: Slots) -> String {
-        let (from, columns) = self.from(&select.from);
+        let (mut from, columns) = self.from(&select.from, outer);
+        if let (Body::Top(Top { arrival: Some(_), .. }), From::Relation(Query::Table(table))) =
+            (&select.body, &select.from)
+        {
+            from = from.replacen(&format!("t{table} "), &format!("(SELECT *, PROCTIME() AS p FROM t{table}) "), 1);
+        }
         let scopes: Vec<&[String]> = [columns.as_slice()].into_iter().chain(outer.iter().copied()).collect();
         let condition = select.filter.as_ref().map(|filter| format!(" WHERE {}", self.expr(filter, &scopes)));
         let condition = condition.unwrap_or_default();
@@ -59,6 +66,10 @@ impl Writer<'_> {
                 let slots = [slots.as_slice()];
                 let items = self.items(select, &slots);
                 let having = group.having.as_ref().map(|having| format!(" HAVING {}", self.expr(having, &slots)));
+                // Without GROUP BY only a call makes it an aggregation.
+                let calls = select.items.iter().any(|item| item.clone().has_slots());
+                let having =
+                    having.or_else(|| (group.keys.is_empty() && !calls).then(|| " HAVING COUNT(*) >= 0".to_string()));
                 format!("{items} FROM {from}{condition}{by}{}", having.unwrap_or_default())
             }
             Body::Over(over) => {
@@ -70,7 +81,13 @@ impl Writer<'_> {
                 let alias = self.alias();
                 let inner: Vec<String> =
                     columns.iter().enumerate().map(|(index, column)| format!("{column} AS c{index}")).collect();
-                let window = window(&top.partition, &top.order, &columns);
+                let window = match top.arrival {
+                    None => window(&top.partition, &top.order, &columns),
+                    Some(arrival) => {
+                        let way = if arrival == Arrival::Last { " DESC" } else { "" };
+                        format!("{}ORDER BY p{way}", partition_by(&top.partition, &columns))
+                    }
+                };
                 let slots: Vec<String> = (0..columns.len())
                     .map(|index| format!("{alias}.c{index}"))
                     .chain([format!("{alias}.rn")])
@@ -104,7 +121,7 @@ impl Writer<'_> {
     }
 
     /// FROM, and the texts of its columns.
-    fn from(&mut self, from: &From) -> (String, Vec<String>) {
+    fn from(&mut self, from: &From, outer: Slots) -> (String, Vec<String>) {
         match from {
             From::Relation(query) => {
                 let alias = self.alias();
@@ -116,13 +133,13 @@ impl Writer<'_> {
                         let names: Vec<String> = (0..types.len()).map(|index| format!("c{index}")).collect();
                         format!("(VALUES {}) AS {alias} ({})", values(types, rows), names.join(", "))
                     }
-                    Query::Select(_) | Query::Set(_) => format!("({}) AS {alias}", self.nested(query, &[])),
+                    Query::Select(_) | Query::Set(_) => format!("({}) AS {alias}", self.nested(query, outer)),
                 };
                 (text, columns)
             }
-            From::Join(join) => self.join(join),
+            From::Join(join) => self.join(join, outer),
             From::Lateral(input, query, left) => {
-                let (text, mut columns) = self.from(input);
+                let (text, mut columns) = self.from(input, outer);
                 let inner = self.nested(query, &[columns.as_slice()]);
                 let alias = self.alias();
                 let (kind, on) = if *left { ("LEFT", " ON TRUE") } else { ("CROSS", "") };
@@ -130,7 +147,7 @@ impl Writer<'_> {
                 (format!("{text} {kind} JOIN LATERAL ({inner}) AS {alias}{on}"), columns)
             }
             From::Unnest(input, elements, left) => {
-                let (text, mut columns) = self.from(input);
+                let (text, mut columns) = self.from(input, outer);
                 let elements: Vec<String> =
                     elements.iter().map(|element| self.expr(element, &[columns.as_slice()])).collect();
                 let alias = self.alias();
@@ -148,9 +165,9 @@ impl Writer<'_> {
         format!("{} ({})", self.alias(), names.join(", "))
     }
 
-    fn join(&mut self, join: &Join) -> (String, Vec<String>) {
-        let (left, mut columns) = self.from(&join.left);
-        let (right, more) = self.from(&join.right);
+    fn join(&mut self, join: &Join, outer: Slots) -> (String, Vec<String>) {
+        let (left, mut columns) = self.from(&join.left, outer);
+        let (right, more) = self.from(&join.right, outer);
         columns.extend(more);
         let right = if matches!(join.right, From::Relation(_)) { right } else { format!("({right})") };
         let on = join.on.as_ref().map(|on| format!(" ON {}", self.expr(on, &[columns.as_slice()])));
@@ -160,7 +177,8 @@ impl Writer<'_> {
     fn group(&mut self, group: &Group, scopes: Slots) -> (Vec<String>, String) {
         let keys: Vec<String> = group.keys.iter().map(|key| self.expr(key, scopes)).collect();
         let mut slots = keys.clone();
-        slots.extend(group.aggregates.iter().map(|aggregate| self.aggregate(aggregate, scopes)).collect::<Vec<_>>());
+        slots
+            .extend(group.aggregates.iter().map(|aggregate| self.aggregate(aggregate, scopes, "")).collect::<Vec<_>>());
         let by = match &group.sets {
             Some(sets) => {
                 slots.push(format!("GROUPING_ID({})", keys.join(", ")));
@@ -171,7 +189,10 @@ impl Writer<'_> {
                         format!("({})", members.join(", "))
                     })
                     .collect();
-                format!(" GROUP BY GROUPING SETS ({})", sets.join(", "))
+                format!(
+                    " GROUP BY {}",
+                    grouping(group, &keys).unwrap_or(format!("GROUPING SETS ({})", sets.join(", ")))
+                )
             }
             None if keys.is_empty() => String::new(),
             None => format!(" GROUP BY {}", keys.join(", ")),
@@ -179,14 +200,21 @@ impl Writer<'_> {
         (slots, by)
     }
 
-    fn aggregate(&mut self, aggregate: &Aggregate, scopes: Slots) -> String {
+    /// `over` is the window, if it has one.
+    fn aggregate(&mut self, aggregate: &Aggregate, scopes: Slots, over: &str) -> String {
         let argument = match &aggregate.argument {
             None => "*".to_string(),
             Some(argument) => self.expr(argument, scopes),
         };
         let distinct = if aggregate.distinct { "DISTINCT " } else { "" };
         let filter = aggregate.filter.as_ref().map(|filter| format!(" FILTER (WHERE {})", self.expr(filter, scopes)));
-        format!("{}({distinct}{argument}){}", aggregate.name, filter.unwrap_or_default())
+        let call = format!("{}({distinct}{argument}){}{over}", aggregate.name, filter.unwrap_or_default());
+        match aggregate.name {
+            // What they give depends on the order in which rows come.
+            "LISTAGG" => format!("ARRAY_JOIN(ARRAY_SORT(SPLIT({call}, ',')), ',')"),
+            "ARRAY_AGG" => format!("ARRAY_JOIN(ARRAY_SORT({call}), ',', '~')"),
+            _ => call,
+        }
     }
 
     fn calls(&mut self, over: &Over, scopes: Slots) -> Vec<String> {
@@ -196,9 +224,7 @@ impl Writer<'_> {
             .iter()
             .map(|call| match call {
                 OverCall::Number(name) => format!("{name}() OVER ({plain})"),
-                OverCall::Aggregate(aggregate) => {
-                    format!("{} OVER ({plain}{frame})", self.aggregate(aggregate, scopes))
-                }
+                OverCall::Aggregate(aggregate) => self.aggregate(aggregate, scopes, &format!(" OVER ({plain}{frame})")),
             })
             .collect()
     }
@@ -238,6 +264,10 @@ impl Writer<'_> {
                 let tested = self.expr(a, scopes);
                 format!("{tested} {}IN ({})", not(negated), self.nested(query, scopes))
             }
+            Node::Quantified(op, all, a, query) => {
+                let tested = self.expr(a, scopes);
+                format!("({tested} {op} {} ({}))", if *all { "ALL" } else { "ANY" }, self.nested(query, scopes))
+            }
             Node::Exists(query, negated) => format!("{}EXISTS ({})", not(negated), self.nested(query, scopes)),
             Node::Scalar(query) => format!("({})", self.nested(query, scopes)),
         }
@@ -267,10 +297,30 @@ fn sorts(order: &[Sort], columns: &[String]) -> String {
     format!("ORDER BY {}", keys.join(", "))
 }
 
-fn window(partition: &[usize], order: &[Sort], columns: &[String]) -> String {
+fn partition_by(partition: &[usize], columns: &[String]) -> String {
     let by: Vec<&str> = partition.iter().map(|&column| columns[column].as_str()).collect();
-    let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {} ", by.join(", ")) };
-    format!("{by}{}", sorts(order, columns))
+    if by.is_empty() { String::new() } else { format!("PARTITION BY {} ", by.join(", ")) }
+}
+
+fn window(partition: &[usize], order: &[Sort], columns: &[String]) -> String {
+    format!("{}{}", partition_by(partition, columns), sorts(order, columns))
+}
+
+/// CUBE or ROLLUP, if the sets are those.
+fn grouping(group: &Group, keys: &[String]) -> Option<String> {
+    let sets = group.sets.as_ref()?;
+    let has_all = |wanted: &[Vec<usize>]| wanted.len() == sets.len() && wanted.iter().all(|set| sets.contains(set));
+    let subsets: Vec<Vec<usize>> =
+        (0..1usize << keys.len()).map(|bits| (0..keys.len()).filter(|key| bits >> key & 1 == 1).collect()).collect();
+    let prefixes: Vec<Vec<usize>> = (0..=keys.len()).map(|end| (0..end).collect()).collect();
+    let name = if has_all(&prefixes) {
+        "ROLLUP"
+    } else if has_all(&subsets) {
+        "CUBE"
+    } else {
+        return None;
+    };
+    Some(format!("{name} ({})", keys.join(", ")))
 }
 
 fn limit_text(limit: &Limit) -> String {

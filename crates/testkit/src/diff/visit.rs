@@ -1,6 +1,6 @@
 //! Walks through queries.
 
-use super::query::{Aggregate, Body, Expr, From, OverCall, Query, Select};
+use super::query::{Aggregate, Body, Expr, From, OverCall, Query, Select, Top};
 use std::collections::BTreeSet;
 
 impl Aggregate {
@@ -128,4 +128,15 @@ pub fn tables_read(query: &Query) -> BTreeSet<usize> {
         }
     });
     read
+}
+
+/// Whether a query keeps the first or last row that has come.
+pub fn minds_arrival(query: &Query) -> bool {
+    let mut found = false;
+    visit_queries(&mut query.clone(), &mut |query| {
+        if let Query::Select(select) = query {
+            found |= matches!(&select.body, Body::Top(Top { arrival: Some(_), .. }));
+        }
+    });
+    found
 }

@@ -58,14 +58,7 @@ impl CaseSession {
         let Outcome::Job(job) = executed.outcome else { return Err("no query".into()) };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let options = OracleOptions {
-            only: None,
-            batch: 1,
-            parallelism: 1,
-            restore_every: None,
-            strict: true,
-            batch_mode: false,
-        };
+        let options = OracleOptions::plain();
         let ended = runtime.block_on(self.run_job(*job, &options));
         let changes = self.captured.take().remove(QUERY).unwrap_or_default().changes;
         ended.map_err(|failure| failure.text)?;
@@ -106,31 +99,41 @@ impl CaseSession {
     async fn drive(&self, job: PlannedJob, options: &OracleOptions) -> base::Result<()> {
         if job.is_batch() {
             self.feed.give_at_once();
-            return self.start(&job, options, None).await?.wait().await.map(|_| ());
+            return self.start(&job, options, None, None).await?.wait().await.map(|_| ());
         }
-        let mut handle = self.start(&job, options, None).await?;
+        let files = options.restore_every.map(|_| CheckpointFiles::new()).transpose()?;
+        let mut store = files.as_ref().map(CheckpointFiles::open).transpose()?;
+        let mut handle = self.start(&job, options, store.clone(), None).await?;
         for (index, (table, events)) in self.feed.feeds(options.batch).into_iter().enumerate() {
             handle.quiesce().await;
             self.captured.next_step();
             if !self.feed.give(&table, &events) {
                 continue;
             }
-            if options.restore_every.is_some_and(|every| (index + 1) % every == 0) {
-                handle.quiesce().await;
-                let checkpoint = match handle.checkpoint().await {
-                    Ok(checkpoint) => checkpoint,
-                    // A job that has failed says better why.
-                    Err(error) => return Err(handle.wait().await.err().unwrap_or(error)),
-                };
+            let (Some(every), Some(files)) = (options.restore_every, &files) else { continue };
+            handle.quiesce().await;
+            if let Err(error) = handle.checkpoint().await {
+                // A job that has failed says better why.
+                return Err(handle.wait().await.err().unwrap_or(error));
+            }
+            if (index + 1) % every == 0 {
                 handle.cancel();
                 // The end of a cancelled job is an error by nature.
                 let _ = handle.wait().await;
-                handle = self.start(&job, options, Some(through_disk(&checkpoint)?)).await?;
+                drop(store.take());
+                let opened = files.open()?;
+                let stored = opened.newest()?.ok_or_else(|| base::Error::internal("no checkpoint was written"))?;
+                store = Some(opened);
+                handle = self.start(&job, options, store.clone(), Some(stored.checkpoint)).await?;
             }
         }
         handle.quiesce().await;
         self.captured.next_step();
         if self.unbounded {
+            if options.memory_budget.is_some() {
+                // Rows of cold keys wait for the clock, or for a barrier.
+                let _ = handle.checkpoint().await;
+            }
             let failed = handle.metrics().state == runtime::metrics::JobState::Failed;
             handle.cancel();
             let ended = handle.wait().await;
@@ -144,6 +147,7 @@ impl CaseSession {
         &self,
         job: &PlannedJob,
         options: &OracleOptions,
+        store: Option<Arc<runtime::CheckpointStore>>,
         restore: Option<runtime::JobCheckpoint>,
     ) -> base::Result<JobHandle> {
         self.feed.reset();
@@ -151,21 +155,30 @@ impl CaseSession {
         runtime_options.parallelism = options.parallelism;
         runtime_options.batch_rows = options.batch;
         runtime_options.checkpoint_interval = None;
+        if let Some(budget_bytes) = options.memory_budget {
+            runtime_options.memory = Some(runtime::MemoryOptions { budget_bytes, cache: None });
+        }
+        runtime_options.store = store;
         runtime_options.restore = restore;
         runtime::start(job.plan.clone(), runtime_options).await
     }
 }
 
-/// The checkpoint as it comes back from its files.
-///
-/// # Errors
-/// What cannot be written or read.
-pub fn through_disk(checkpoint: &runtime::JobCheckpoint) -> base::Result<runtime::JobCheckpoint> {
-    let folder = tempfile::tempdir().map_err(|cause| base::Error::io("create", "a temporary folder", &cause))?;
-    let open = || runtime::CheckpointStore::open(&folder.path().join("job"), runtime::JobLabel::default(), 1);
-    open()?.save(checkpoint)?;
-    let stored = open()?.newest()?;
-    stored.map(|stored| stored.checkpoint).ok_or_else(|| base::Error::internal("no checkpoint was written"))
+/// Where the checkpoints of a job are.
+struct CheckpointFiles(tempfile::TempDir);
+
+impl CheckpointFiles {
+    fn new() -> base::Result<CheckpointFiles> {
+        let folder = tempfile::tempdir();
+        folder.map(CheckpointFiles).map_err(|cause| base::Error::io("create", "a temporary folder", &cause))
+    }
+
+    /// Sections are merged as early as possible, so that merged ones are read, too.
+    fn open(&self) -> base::Result<Arc<runtime::CheckpointStore>> {
+        let path = self.0.path().join("job");
+        let store = runtime::CheckpointStore::open(&path, runtime::JobLabel::default(), 1)?;
+        Ok(Arc::new(store.merging_after(1)))
+    }
 }
 
 fn read(path: &Path) -> String {
@@ -215,17 +228,29 @@ pub async fn run(folder: &Path, options: &OracleOptions) -> Result<Vec<Verdict>,
             Ok(executed) => match executed.outcome {
                 Outcome::Done | Outcome::Text(_) => Given::Nothing,
                 Outcome::Table { rows, .. } => Given::Rows(rows),
-                Outcome::Job(job) => match case.run_job(*job, options).await {
-                    Ok(()) => Given::Results(case.captured.take()),
-                    Err(failure) => Given::Failed(failure),
-                },
+                Outcome::Job(mut job) => {
+                    if options.against_itself {
+                        let ended = case.run_job(*job, &OracleOptions::plain()).await;
+                        expected.put(index + 1, ended.map(|()| case.captured.take()));
+                        // Planned again, so that its sinks are known again.
+                        let again = case.session.execute(&script, &statement).map(|executed| executed.outcome);
+                        let Ok(Outcome::Job(again)) = again else { return Err("a second plan that is no job".into()) };
+                        job = again;
+                    }
+                    match case.run_job(*job, options).await {
+                        Ok(()) => Given::Results(case.captured.take()),
+                        Err(failure) => Given::Failed(failure),
+                    }
+                }
             },
         };
         case.captured.take();
         let judged = judge(index + 1, given, &expected, options);
         verdicts.extend(judged.into_iter().map(|verdict| unset.blame(verdict, &statement.text)));
     }
-    verdicts.extend(compare_files(out.path(), &expected.files, options.compares_sequences()));
+    if !options.against_itself {
+        verdicts.extend(compare_files(out.path(), &expected.files, options.compares_sequences()));
+    }
     Ok(verdicts)
 }
 
@@ -263,7 +288,7 @@ fn judge(statement: usize, given: Given, expected: &Expected, options: &OracleOp
         (None, Given::Results(found)) => results
             .iter()
             .map(|result| match found.get(result.sink.as_deref().unwrap_or(QUERY)) {
-                Some(actual) => compare(result, actual, options.compares_sequences()),
+                Some(actual) => compare(result, actual, options.comparison()),
                 None => Verdict::fail(number.clone(), what(options), "no such result"),
             })
             .collect(),
@@ -302,5 +327,23 @@ impl Unset {
 }
 
 fn what(options: &OracleOptions) -> &'static str {
-    if options.compares_sequences() { "sequence" } else { "table" }
+    options.comparison().name()
+}
+
+impl Expected {
+    /// Puts what a run of this program gave into the place of what was recorded of a statement.
+    fn put(&mut self, statement: usize, given: Result<BTreeMap<String, CapturedResult>, Failure>) {
+        self.results.retain(|result| result.statement != statement);
+        self.errors.remove(&statement);
+        match given {
+            Err(failure) => drop(self.errors.insert(statement, failure.phase)),
+            Ok(results) => self.results.extend(results.into_iter().map(|(name, result)| ExpectedResult {
+                statement,
+                sink: (name != QUERY).then_some(name),
+                schema: Some(result.schema),
+                changes: result.changes,
+                table: None,
+            })),
+        }
+    }
 }

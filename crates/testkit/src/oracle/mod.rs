@@ -17,7 +17,7 @@ mod log;
 mod lookup;
 
 pub use case::CaseSession;
-pub(crate) use compare::{Captured, Change};
+pub(crate) use compare::{Captured, Change, Comparison};
 pub use connector::CaptureResults;
 pub(crate) use connector::QUERY;
 pub(crate) use log::{LogEvent, parse as parse_log};
@@ -36,16 +36,43 @@ pub struct OracleOptions {
     pub parallelism: usize,
     /// Restart from a checkpoint after this many feeds.
     pub restore_every: Option<usize>,
+    /// Bytes of memory for the state of a job.
+    pub memory_budget: Option<u64>,
     /// Count listed differences and missing features as failures.
     pub strict: bool,
     /// Run the queries in batch mode.
     pub batch_mode: bool,
+    /// Compare with a run of the same program, one event after the other on one instance, instead of what was recorded.
+    pub against_itself: bool,
 }
 
 impl OracleOptions {
+    /// One event after the other on one instance.
+    fn plain() -> OracleOptions {
+        OracleOptions {
+            only: None,
+            batch: 1,
+            parallelism: 1,
+            restore_every: None,
+            memory_budget: None,
+            strict: true,
+            batch_mode: false,
+            against_itself: false,
+        }
+    }
+
+    /// How results are compared.
+    fn comparison(&self) -> Comparison {
+        match (self.against_itself, self.compares_sequences()) {
+            (true, _) => Comparison::Upserts,
+            (false, true) => Comparison::Sequence,
+            (false, false) => Comparison::Table,
+        }
+    }
+
     /// Whether the exact sequence of changes is compared.
     fn compares_sequences(&self) -> bool {
-        self.batch == 1 && self.parallelism == 1 && !self.batch_mode
+        self.batch == 1 && self.parallelism == 1 && !self.batch_mode && self.memory_budget.is_none()
     }
 }
 

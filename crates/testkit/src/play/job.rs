@@ -3,7 +3,7 @@
 use crate::child::ChildProcess;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// The longest time for anything that a scenario waits for.
@@ -43,17 +43,25 @@ impl Job {
         parallelism: usize,
         will_be_killed: bool,
     ) -> Result<Job, String> {
-        let folder = tempfile::tempdir().map_err(|cause| format!("no temporary folder: {cause}"))?;
-        let (program, mut script) = (program.to_path_buf(), script.to_path_buf());
+        let mut job = Job::new(program, script, variables)?;
         if will_be_killed {
-            let text = std::fs::read_to_string(&script).map_err(|cause| format!("{}: {cause}", script.display()))?;
-            script = folder.path().join("often.sql");
-            std::fs::write(&script, with_frequent_checkpoints(&text))
-                .map_err(|cause| format!("{}: {cause}", script.display()))?;
+            let text = std::fs::read_to_string(script).map_err(|cause| format!("{}: {cause}", script.display()))?;
+            job.script = job.folder.path().join("often.sql");
+            std::fs::write(&job.script, with_frequent_checkpoints(&text))
+                .map_err(|cause| format!("{}: {cause}", job.script.display()))?;
         }
-        let mut job = Job { program, script, variables, parallelism, folder, process: None };
-        job.run()?;
+        job.run(parallelism, None)?;
         Ok(job)
+    }
+
+    /// A job that does not run yet.
+    ///
+    /// # Errors
+    /// A temporary folder that cannot be made.
+    pub fn new(program: &Path, script: &Path, variables: Vec<(String, String)>) -> Result<Job, String> {
+        let folder = tempfile::tempdir().map_err(|cause| format!("no temporary folder: {cause}"))?;
+        let (program, script) = (program.to_path_buf(), script.to_path_buf());
+        Ok(Job { program, script, variables, parallelism: 1, folder, process: None })
     }
 
     /// Kills the job with SIGKILL and starts it again with the same state folder. Before that, it has a checkpoint with
@@ -72,10 +80,26 @@ impl Job {
                 return Err(format!("no checkpoint within {WAIT_MAX:?}\n{}", self.log()));
             }
         }
+        self.kill();
+        self.run(self.parallelism, None)
+    }
+
+    /// Ends the process at once with SIGKILL.
+    pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
         }
-        self.run()
+    }
+
+    /// Waits for the end of the process.
+    ///
+    /// # Errors
+    /// One that does not end in time; it is killed.
+    pub fn ended(&mut self) -> Result<ExitStatus, String> {
+        match self.process.as_mut() {
+            Some(process) => process.wait(WAIT_MAX),
+            None => Err("no job runs".into()),
+        }
     }
 
     /// Checkpoints of the job that has the fewest; `None` while it is starting.
@@ -85,9 +109,17 @@ impl Job {
         Ok(jobs.iter().map(|job| job["checkpoints"].as_u64().unwrap_or_default()).min())
     }
 
-    fn run(&mut self) -> Result<(), String> {
+    /// Starts the process; `fault` says what is to happen to it where ([`base::fault`]).
+    ///
+    /// # Errors
+    /// A program that cannot be started.
+    pub fn run(&mut self, parallelism: usize, fault: Option<&str>) -> Result<(), String> {
+        self.parallelism = parallelism;
         let mut command = self.command("run");
-        command.arg(&self.script).args(["--parallelism", &self.parallelism.to_string()]);
+        command.arg(&self.script).args(["--parallelism", &parallelism.to_string()]);
+        if let Some(fault) = fault {
+            command.env(base::fault::VARIABLE, fault);
+        }
         for (name, value) in &self.variables {
             command.args(["-D", &format!("{name}={value}")]);
         }
@@ -162,7 +194,13 @@ impl Job {
     /// # Errors
     /// A job that does not end, or not well; with what it said.
     pub fn stop(&mut self, drain: bool) -> Result<(), String> {
-        self.expect_running()?;
+        // It may have been started again a moment ago, and not answer yet.
+        let end = Instant::now() + WAIT_MAX;
+        while self.nodes()?.is_none() {
+            if Instant::now() > end {
+                return Err(format!("the job did not start within {WAIT_MAX:?}\n{}", self.log()));
+            }
+        }
         let mut command = self.command("stop");
         if drain {
             command.arg("--drain");

@@ -33,6 +33,15 @@ pub enum Form {
     Computed,
 }
 
+/// Which results windows give besides those at their end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Emit {
+    /// Early ones, so long after the first row.
+    pub early_s: Option<i64>,
+    /// Corrections by rows that come so much too late.
+    pub lateness_s: Option<i64>,
+}
+
 /// A set of rows and a query.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -46,6 +55,8 @@ pub struct Case {
     pub zone: chrono_tz::Tz,
     /// Whether rows come beyond the bound.
     pub is_late: bool,
+    /// When windows give results.
+    pub emit: Emit,
     /// What is asked.
     pub query: Query,
 }
@@ -133,7 +144,14 @@ impl Case {
                 });
             }
         }
-        let case = Case { tables, bound_s: *random.pick(&[1, 5, 20]), form, zone, is_late, query };
+        let emit = match is_window && random.once_in(4) {
+            true => Emit {
+                early_s: (!random.once_in(3)).then(|| *random.pick(&[0, 0, 1])),
+                lateness_s: (!random.once_in(3)).then(|| *random.pick(&[5, 60])),
+            },
+            false => Emit::default(),
+        };
+        let case = Case { tables, bound_s: *random.pick(&[1, 5, 20]), form, zone, is_late, emit, query };
         let ways = (0..3).map(|_| Way::random(random, is_late)).collect();
         (case, ways)
     }
@@ -200,6 +218,17 @@ impl Case {
     /// Statements that define the tables and views.
     pub fn definitions(&self) -> Vec<String> {
         let mut all = vec![format!("SET 'table.local-time-zone' = '{}'", self.zone)];
+        let mut fires = |name: &str, delay_s: i64| {
+            all.push(format!("SET 'table.exec.emit.{name}-fire.enabled' = 'true'"));
+            all.push(format!("SET 'table.exec.emit.{name}-fire.delay' = '{delay_s} s'"));
+        };
+        if let Some(delay_s) = self.emit.early_s {
+            fires("early", delay_s);
+        }
+        if let Some(lateness_s) = self.emit.lateness_s {
+            fires("late", 0);
+            all.push(format!("SET 'table.exec.emit.allow-lateness' = '{lateness_s} s'"));
+        }
         for (number, name) in ["a", "b"].into_iter().enumerate() {
             let time = match self.form {
                 Form::Plain => "ts TIMESTAMP(3)",

@@ -29,6 +29,7 @@ pub fn evaluate(case: &Case) -> TextRows {
         Query::Deduplicate { is_first } => deduplicate(a, *is_first),
         Query::IntervalJoin(keep, before, after) => interval_join(a, b, *keep, 1000 * before, 1000 * after),
         Query::TemporalJoin { is_left } => temporal_join(a, b, *is_left),
+        Query::Match(seconds) => matches(a, 1000 * seconds),
         Query::Sort => {
             let mut rows: Vec<&Row> = a.iter().collect();
             rows.sort_by_key(|row| row.time_ms);
@@ -203,6 +204,32 @@ fn temporal_join(a: &[Row], b: &[Row], is_left: bool) -> TextRows {
     let pairs = a.iter().map(|row| (row.id, version(row)));
     let kept = pairs.filter(|(_, version)| is_left || version.is_some());
     kept.map(|(id, version)| vec![number(Some(id)), number(version)]).collect()
+}
+
+/// `A{2} B` with `A.v >= 0` and `B.v < 4`, one match after the other.
+fn matches(rows: &[Row], within_ms: i64) -> TextRows {
+    let mut by_key: BTreeMap<Option<i64>, Vec<&Row>> = BTreeMap::new();
+    rows.iter().for_each(|row| by_key.entry(row.key).or_default().push(row));
+    let mut lines = Vec::new();
+    for rows in by_key.values_mut() {
+        rows.sort_by_key(|row| row.time_ms);
+        let mut next = 0;
+        while let Some([first, second, third]) = rows.get(next..next + 3) {
+            let (one, other, last) = (first.value, second.value, third.value);
+            let is_near = third.time_ms - first.time_ms < within_ms;
+            next += 1;
+            if let (Some(one), Some(other), Some(last)) = (one, other, last)
+                && one >= 0
+                && other >= 0
+                && last < 4
+                && is_near
+            {
+                lines.push(vec![number(Some(first.id)), number(Some(third.id)), number(Some(one + other))]);
+                next += 2;
+            }
+        }
+    }
+    lines
 }
 
 fn deduplicate(rows: &[Row], is_first: bool) -> TextRows {

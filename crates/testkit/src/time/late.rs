@@ -37,7 +37,8 @@ pub fn evaluate(case: &Case, way: &Way) -> Expected {
             (aggregate(&groups, *by_key), late)
         }
         Query::Window { window, by_key, .. } => {
-            let (groups, late) = windows(&rows, watermark, *window, *by_key);
+            let lateness_ms = 1000 * case.emit.lateness_s.unwrap_or(0);
+            let (groups, late) = windows(&rows, watermark, *window, *by_key, lateness_ms);
             (aggregate(&groups, *by_key), late)
         }
         Query::Over { is_range, preceding } => {
@@ -50,15 +51,20 @@ pub fn evaluate(case: &Case, way: &Way) -> Expected {
     Expected { rows, late }
 }
 
-/// A row counts in its windows that have not fired, and is counted as late if another of them has.
-fn windows<'r>(rows: &[(usize, &'r Row)], mut watermark: Watermark, window: Window, by_key: bool) -> (Groups<'r>, u64) {
+/// A row counts in its windows that still take rows, and is counted as late if none of them does.
+fn windows<'r>(
+    rows: &[(usize, &'r Row)],
+    mut watermark: Watermark,
+    window: Window,
+    by_key: bool,
+    lateness_ms: i64,
+) -> (Groups<'r>, u64) {
     let mut groups = Groups::new();
     let mut late = 0;
     for &(part, row) in rows {
-        let windows = window.windows_of(row.time_ms);
-        let (open, fired): (Vec<_>, Vec<_>) =
-            windows.into_iter().partition(|(_, end)| end - 1 > watermark.watermark_ms);
-        late += u64::from(!fired.is_empty());
+        let is_open = |(_, end): &(i64, i64)| end - 1 + lateness_ms > watermark.watermark_ms;
+        let open: Vec<(i64, i64)> = window.windows_of(row.time_ms).into_iter().filter(is_open).collect();
+        late += u64::from(open.is_empty());
         for (start, end) in open {
             groups.entry((start, end, row.key.filter(|_| by_key))).or_default().push(row);
         }

@@ -88,6 +88,8 @@ pub enum Query {
         /// Rows without a version stay.
         is_left: bool,
     },
+    /// Two rows of a key and a third one behind them, within so many seconds.
+    Match(i64),
     /// ORDER BY the rowtime.
     Sort,
 }
@@ -96,7 +98,7 @@ impl Query {
     /// A random one.
     pub fn random(random: &mut Random, is_late: bool) -> Query {
         let keep = |random: &mut Random| *random.pick(&[Keep::Inner, Keep::Left, Keep::Right, Keep::Full]);
-        let choices = if is_late { 7 } else { 15 };
+        let choices = if is_late { 7 } else { 16 };
         match random.below(choices) {
             0..5 => Query::Window {
                 window: Window::random(random),
@@ -117,6 +119,7 @@ impl Query {
             10 | 11 => Query::Deduplicate { is_first: random.once_in(2) },
             12 => Query::IntervalJoin(keep(random), random.below(10) as i64, random.below(10) as i64),
             13 => Query::TemporalJoin { is_left: random.once_in(2) },
+            14 => Query::Match(*random.pick(&[3, 10, 60])),
             _ => Query::Sort,
         }
     }
@@ -162,6 +165,7 @@ impl Query {
             Query::Deduplicate { is_first: false } => "last row",
             Query::IntervalJoin(..) => "interval join",
             Query::TemporalJoin { .. } => "temporal join",
+            Query::Match(..) => "match",
             Query::Sort => "sort",
         }
     }
@@ -175,7 +179,11 @@ impl Query {
     pub fn needs_unique_times(&self) -> bool {
         matches!(
             self,
-            Query::Over { is_range: false, .. } | Query::Deduplicate { .. } | Query::TemporalJoin { .. } | Query::Sort
+            Query::Over { is_range: false, .. }
+                | Query::Deduplicate { .. }
+                | Query::TemporalJoin { .. }
+                | Query::Match(..)
+                | Query::Sort
         )
     }
 
@@ -265,6 +273,11 @@ impl Query {
                 "SELECT a.id, b.id FROM a {} b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k",
                 if *is_left { "LEFT JOIN" } else { "JOIN" }
             ),
+            Query::Match(seconds) => format!(
+                "SELECT f, l, s FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(A.id) AS f, B.id AS l, \
+                 SUM(A.v) AS s ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A{{2}} B) \
+                 WITHIN INTERVAL '{seconds}' SECOND DEFINE A AS A.v >= 0, B AS B.v < 4) AS m"
+            ),
             Query::Sort => "SELECT id, v FROM a ORDER BY ts".into(),
         }
     }
@@ -274,8 +287,20 @@ impl Window {
     fn random(random: &mut Random) -> Window {
         match random.below(5) {
             0 | 1 => Window::Tumble(*random.pick(&[1, 7, 10, 60]), *random.pick(&[0, 0, 3])),
-            2 => *random.pick(&[Window::Hop(5, 10), Window::Hop(2, 6), Window::Hop(10, 10), Window::Hop(1, 20)]),
-            3 => *random.pick(&[Window::Cumulate(5, 20), Window::Cumulate(2, 6), Window::Cumulate(10, 60)]),
+            2 => *random.pick(&[
+                Window::Hop(5, 10),
+                Window::Hop(2, 6),
+                Window::Hop(10, 10),
+                Window::Hop(1, 20),
+                Window::Hop(1, 60),
+                Window::Hop(2, 120),
+            ]),
+            3 => *random.pick(&[
+                Window::Cumulate(5, 20),
+                Window::Cumulate(2, 6),
+                Window::Cumulate(10, 60),
+                Window::Cumulate(1, 60),
+            ]),
             _ => Window::Session(*random.pick(&[1, 3, 10])),
         }
     }

@@ -1,0 +1,10 @@
+CREATE TABLE t (k STRING, v INT, p DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle');
+SELECT window_start, window_end, k, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, MIN(v) AS n FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '60' SECOND)) GROUP BY window_start, window_end, k;
+SELECT window_start, window_end, k, COUNT(DISTINCT v) AS d, AVG(v) AS a, SUM(p) AS p, COUNT(*) FILTER (WHERE v > 2) AS f FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '60' SECOND)) GROUP BY window_start, window_end, k;
+SELECT window_start, window_end, COUNT(DISTINCT k) AS d, MAX(p) AS m, AVG(p) AS a FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '30' SECOND)) GROUP BY window_start, window_end;
+SELECT window_start, window_end, k, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, COUNT(DISTINCT v) AS d FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '30' SECOND)) GROUP BY window_start, window_end, k;
+SELECT window_start, window_end, COUNT(DISTINCT k) AS d, MIN(p) AS m, AVG(p) AS a FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '60' SECOND)) GROUP BY window_start, window_end;
+SELECT HOP_START(ts, INTERVAL '2' SECOND, INTERVAL '30' SECOND) AS ws, k, COUNT(*) AS c, SUM(v) AS s, MIN(v) AS m FROM t GROUP BY HOP(ts, INTERVAL '2' SECOND, INTERVAL '30' SECOND), k;
+SELECT HOP_START(ts, INTERVAL '6' SECOND, INTERVAL '15' SECOND) AS ws, k, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m FROM t GROUP BY HOP(ts, INTERVAL '6' SECOND, INTERVAL '15' SECOND), k;
+SELECT window_start, window_end, k, COUNT(*) AS c, SUM(v) AS s FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '3' SECOND, INTERVAL '30' SECOND, INTERVAL '1' SECOND)) GROUP BY window_start, window_end, GROUPING SETS ((k), ());
+SELECT window_start, window_end, k, VAR_POP(v) AS x, COUNT(v) AS c FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '20' SECOND)) GROUP BY window_start, window_end, k;

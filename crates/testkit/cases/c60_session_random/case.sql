@@ -1,0 +1,6 @@
+CREATE TABLE t (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle');
+SELECT k, window_start, window_end, COUNT(*) AS n, SUM(v) AS s, MIN(v) AS mi, MAX(v) AS ma, COUNT(DISTINCT v) AS d FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY k, window_start, window_end;
+SELECT window_start, window_end, COUNT(*) AS n, AVG(v) AS s FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY window_start, window_end;
+SELECT k, SESSION_START(ts, INTERVAL '4' SECOND) AS s, SESSION_END(ts, INTERVAL '4' SECOND) AS e, COUNT(v) AS n, LISTAGG(CAST(v AS STRING)) AS l FROM t GROUP BY k, SESSION(ts, INTERVAL '4' SECOND);
+SELECT k, id, window_start, window_end, window_time FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '4' SECOND));
+SELECT k, window_end, id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k, window_start, window_end ORDER BY v DESC, id) AS rn FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '4' SECOND))) WHERE rn <= 2;

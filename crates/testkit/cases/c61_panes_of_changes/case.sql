@@ -1,0 +1,5 @@
+CREATE TABLE t (id INT, k STRING, v INT, p DECIMAL(10, 2), ts TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle', 'changelog-mode'='all');
+SELECT HOP_START(ts, INTERVAL '2' SECOND, INTERVAL '60' SECOND) AS ws, k, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, MIN(v) AS n, COUNT(DISTINCT v) AS d FROM t GROUP BY HOP(ts, INTERVAL '2' SECOND, INTERVAL '60' SECOND), k;
+SELECT window_start, window_end, k, COUNT(*) AS c, SUM(v) AS s, MAX(v) AS m, AVG(p) AS a, COUNT(DISTINCT v) AS d FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '60' SECOND)) GROUP BY window_start, window_end, k;
+SELECT window_start, window_end, k, COUNT(*) AS c, SUM(p) AS s, MIN(v) AS m, COUNT(DISTINCT v) FILTER (WHERE v < 4) AS d FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '60' SECOND)) GROUP BY window_start, window_end, k;
+SELECT window_start, window_end, SUM(v) AS s, MAX(v) AS m FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '20' SECOND)) GROUP BY window_start, window_end;

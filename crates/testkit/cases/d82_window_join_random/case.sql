@@ -1,0 +1,11 @@
+CREATE TABLE a (id INT, k INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '0' SECOND) WITH ('connector'='oracle');
+CREATE TABLE b (id INT, k INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='oracle');
+CREATE VIEW wa AS SELECT * FROM TABLE(CUMULATE(TABLE a, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '15' SECOND));
+CREATE VIEW wb AS SELECT * FROM TABLE(CUMULATE(TABLE b, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '15' SECOND));
+SELECT wa.id AS aid, wb.id AS bid, wa.v AS av, wb.v AS bv, COALESCE(wa.window_start, wb.window_start) AS ws FROM wa JOIN wb ON wa.window_start = wb.window_start AND wa.window_end = wb.window_end;
+SELECT wa.id AS aid, wb.id AS bid, wa.v AS av, wb.v AS bv, COALESCE(wa.window_start, wb.window_start) AS ws FROM wa LEFT JOIN wb ON wa.window_start = wb.window_start AND wa.window_end = wb.window_end AND wa.k = wb.k AND wa.v < wb.v;
+SELECT wa.id AS aid, wb.id AS bid, wa.v AS av, wb.v AS bv, COALESCE(wa.window_start, wb.window_start) AS ws FROM wa RIGHT JOIN wb ON wa.window_start = wb.window_start AND wa.window_end = wb.window_end AND wa.k = wb.k;
+SELECT wa.id AS aid, wb.id AS bid, wa.v AS av, wb.v AS bv, COALESCE(wa.window_start, wb.window_start) AS ws FROM wa FULL JOIN wb ON wa.window_start = wb.window_start AND wa.window_end = wb.window_end AND wa.k = wb.k AND wa.v < wb.v;
+SELECT wa.id, wa.window_end FROM wa WHERE EXISTS (SELECT 1 FROM wb WHERE wb.k = wa.k AND wa.window_start = wb.window_start AND wa.window_end = wb.window_end);
+SELECT wa.id, wa.window_end FROM wa WHERE NOT EXISTS (SELECT 1 FROM wb WHERE wb.k = wa.k AND wa.window_start = wb.window_start AND wa.window_end = wb.window_end);
+SELECT ws, COUNT(*) AS n, COUNT(bid) AS m FROM (SELECT wa.window_start AS ws, wa.window_end AS we, wb.id AS bid FROM wa LEFT JOIN wb ON wa.k = wb.k AND wa.window_start = wb.window_start AND wa.window_end = wb.window_end) GROUP BY ws, we;

@@ -1,0 +1,3 @@
+CREATE TABLE t0 (c0 STRING) WITH ('connector' = 'oracle', 'changelog-mode' = 'all');
+CREATE TABLE t1 (c0 STRING) WITH ('connector' = 'oracle', 'changelog-mode' = 'all');
+SELECT c0 FROM t0 WHERE 'z' NOT IN (SELECT c0 FROM t1);
