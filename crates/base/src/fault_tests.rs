@@ -1,3 +1,5 @@
+//! Fault points: what arms them, and when they act.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! State that was put away.
+
 use super::*;
 
 #[test]

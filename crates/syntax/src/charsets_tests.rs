@@ -1,3 +1,5 @@
+//! Literals with a character set.
+
 use crate::statement::Statement;
 
 fn plain(sql: &str) -> String {

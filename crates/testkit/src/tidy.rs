@@ -17,10 +17,11 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("state", &["base"]),
     ("connectors", &["base"]),
     ("runtime", &["base", "state"]),
+    ("savepoint", &["base", "state", "runtime"]),
     ("planner", &["base", "syntax", "functions"]),
     ("batch", &["base", "planner"]),
-    ("highwater", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner", "batch"]),
-    ("testkit", &["base", "syntax", "functions", "state", "connectors", "runtime", "planner", "batch"]),
+    ("highwater", &["base", "syntax", "functions", "state", "connectors", "runtime", "savepoint", "planner", "batch"]),
+    ("testkit", &["base", "syntax", "functions", "state", "connectors", "runtime", "savepoint", "planner", "batch"]),
 ];
 
 /// Crates that may name DataFusion.

@@ -1,3 +1,5 @@
+//! Names of other systems: every suggestion plans.
+
 use super::super::rewrite::is_callable;
 use super::{FOREIGN, unknown_function};
 use crate::test_support::{execute, session};

@@ -11,7 +11,7 @@ use crate::bridge::{aggregate_udf, external};
 use base::{Error, LogicalType};
 use datafusion_common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion_common::{Column, DFSchema, DataFusionError, ExprSchema, JoinType, Result, ScalarValue};
-use datafusion_expr::expr::{BinaryExpr, Case, InSubquery, SetComparison, SetQuantifier};
+use datafusion_expr::expr::{BinaryExpr, Case, Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion_expr::expr_rewriter::{NamePreserver, replace_col};
 use datafusion_expr::logical_plan::{Distinct, Filter, Join, Projection, Subquery};
 use datafusion_expr::utils::{conjunction, disjunction, split_conjunction, split_conjunction_owned};
@@ -249,7 +249,7 @@ impl Unnester<'_> {
         let mut input = Arc::unwrap_or_clone(filter.input);
         let mut conditions = Vec::new();
         for condition in split_conjunction_owned(filter.predicate) {
-            let condition = as_in(condition);
+            let condition = constant_not_in(as_in(condition))?;
             let stays = match &condition {
                 Expr::Not(inner) => is_semi(inner, true),
                 other => is_semi(other, false) || !has_subquery(other),
@@ -558,6 +558,26 @@ fn as_in(expr: Expr) -> Expr {
         }
         other => other,
     }
+}
+
+/// A constant NOT IN a subquery is NOT EXISTS a row that it is equal to, or may be: one anti join, as Flink plans it.
+fn constant_not_in(expr: Expr) -> Result<Expr> {
+    let is_in = match &expr {
+        Expr::InSubquery(is_in) if is_in.negated => is_in,
+        Expr::Not(inner) => match inner.as_ref() {
+            Expr::InSubquery(is_in) if !is_in.negated => is_in,
+            _ => return Ok(expr),
+        },
+        _ => return Ok(expr),
+    };
+    if is_in.expr.any_column_refs() || has_subquery(&is_in.expr) || is_correlated(&is_in.subquery.subquery)? {
+        return Ok(expr);
+    }
+    let mut subquery = is_in.subquery.clone();
+    let value = Expr::Column(Column::from(subquery.subquery.schema().qualified_field(0)));
+    let may_be_equal = Expr::IsNotFalse(Box::new((*is_in.expr).clone().eq(value)));
+    subquery.subquery = Arc::new(LogicalPlan::Filter(Filter::try_new(may_be_equal, subquery.subquery)?));
+    Ok(Expr::Exists(Exists { subquery, negated: true }))
 }
 
 /// ANY that one value decides.

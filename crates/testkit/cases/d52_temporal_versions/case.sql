@@ -7,4 +7,3 @@ SELECT o.cur, SUM(amt * rate) AS s FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts ON o
 SELECT window_start, SUM(amt * rate) AS s FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) t JOIN v FOR SYSTEM_TIME AS OF t.window_time ON t.cur = v.cur GROUP BY window_start, window_end;
 SELECT oid, rate FROM o JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.amt = v.rate;
 SELECT oid, rate FROM o RIGHT JOIN v FOR SYSTEM_TIME AS OF o.ts ON o.cur = v.cur;
-SELECT oid, rate FROM o JOIN v FOR SYSTEM_TIME AS OF PROCTIME() ON o.cur = v.cur;

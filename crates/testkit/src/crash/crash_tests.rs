@@ -1,3 +1,5 @@
+//! The crash tests themselves: nothing wrong passes them.
+
 use super::job::{CrashJob, Query};
 use super::outcome::compare;
 use super::*;

@@ -5,7 +5,7 @@ use testkit::time::{TimeOptions, run};
 #[test]
 fn results_depend_on_event_time_alone() {
     const RUNS: u64 = 80;
-    const KINDS: usize = 17;
+    const KINDS: usize = 18;
     let options = TimeOptions { seed: 1, runs: RUNS, time: None, wrong_max: 3, trace: false };
     let report = run(&options).expect("a run");
     assert!(report.wrong.is_empty(), "{}", report.wrong.join("\n"));

@@ -1,3 +1,5 @@
+//! Chunks of an epoch: what is written is what is read.
+
 use super::*;
 
 fn outgoing(topic: &str) -> Outgoing<'_> {

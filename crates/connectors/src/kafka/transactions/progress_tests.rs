@@ -1,3 +1,5 @@
+//! Progress records.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! The rules of exactly-once sinks that need no broker.
+
 use super::*;
 
 #[test]
