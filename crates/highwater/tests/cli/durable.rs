@@ -2,7 +2,6 @@
 
 use crate::program::{Program, Ran, Running, rows};
 use serde_json::Value;
-use std::path::PathBuf;
 
 /// Numbered rows, as fast as `rate` says, up to `last`.
 fn numbers(rate: u32, last: u32) -> String {
@@ -27,23 +26,6 @@ fn kill(running: &mut Running<'_>) -> Ran {
     running.end()
 }
 
-/// Files below the state folder whose name begins like this.
-fn state_files(program: &Program, prefix: &str) -> Vec<PathBuf> {
-    fn collect(path: PathBuf, prefix: &str, found: &mut Vec<PathBuf>) {
-        let Ok(entries) = std::fs::read_dir(path) else { return };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)) {
-                found.push(path.clone());
-            }
-            collect(path, prefix, found);
-        }
-    }
-    let mut found = Vec::new();
-    collect(program.path("state"), prefix, &mut found);
-    found.sort();
-    found
-}
-
 /// Runs a script until some rows have been written, and stops it after a checkpoint.
 fn run_and_stop(program: &Program, arguments: &[&str]) -> Ran {
     let mut running = program.start(arguments);
@@ -63,7 +45,7 @@ fn rows_are_there_once_however_often_the_program_is_killed() {
     }
     program.run(&["run", "numbers.sql"]).exits(0).says(&["HW-L010", "goes on from checkpoint"]);
     assert_eq!(ids(&program, "out"), (1..=8000).collect::<Vec<_>>());
-    assert!(state_files(&program, "checkpoint-").is_empty(), "a job that has ended keeps nothing");
+    assert!(program.state_files("checkpoint-").is_empty(), "a job that has ended keeps nothing");
 }
 
 /// One file with rows that are late, a windowed aggregate, and the rows themselves.
@@ -124,7 +106,7 @@ fn windows_joined_from_pieces_are_those_of_one_run() {
     }
     assert!(kills >= 3, "{kills} kills");
     // If the last round was a kill, or not: the rest, or nothing but a second helping of what has ended.
-    if !state_files(&program, "owner").is_empty() {
+    if !program.state_files("owner").is_empty() {
         let last = program.run(&["run", "windows.sql", "-D", "OUT=pieces", "--parallelism", "2"]).exits(0);
         assert_eq!(late(&last), late(&whole), "counts go on");
     }
@@ -176,7 +158,7 @@ fn a_finished_job_runs_anew() {
         let ran = program.run(&["run", "numbers.sql"]).exits(0);
         assert!(!ran.err.contains("HW-L010"), "{}", ran.err);
         assert_eq!(ids(&program, "out").len(), count);
-        assert!(state_files(&program, "").iter().all(|path| path.is_dir()), "{:?}", state_files(&program, ""));
+        assert!(program.state_files("").iter().all(|path| path.is_dir()), "{:?}", program.state_files(""));
     }
 }
 
@@ -188,7 +170,7 @@ fn drained_is_finished() {
     running.wait_until("rows are written", |job| rows(job, "sink", "rows_out") > 10);
     program.run(&["stop", "--drain"]).exits(0);
     running.end().exits(0);
-    assert!(state_files(&program, "checkpoint-").is_empty());
+    assert!(program.state_files("checkpoint-").is_empty());
 }
 
 #[test]
@@ -250,7 +232,7 @@ fn damaged_checkpoints_are_never_taken() {
     running.wait_until("checkpoints are taken", |job| job["checkpoints"].as_u64() >= Some(3));
     kill(&mut running);
     for prefix in ["segment-", "checkpoint-"] {
-        let newest = state_files(&program, prefix).pop().expect("a file");
+        let newest = program.state_files(prefix).pop().expect("a file");
         let whole = std::fs::read(&newest).expect("bytes");
         for bytes in [whole[..whole.len() / 2].to_vec(), whole.iter().map(|byte| byte ^ 1).collect()] {
             std::fs::write(&newest, bytes).expect("damaged");
@@ -259,7 +241,7 @@ fn damaged_checkpoints_are_never_taken() {
         }
         std::fs::write(&newest, whole).expect("restored");
     }
-    let manifests = state_files(&program, "checkpoint-");
+    let manifests = program.state_files("checkpoint-");
     assert_eq!(manifests.len(), 3);
     let name = manifests[0].file_stem().expect("a name").to_string_lossy().into_owned();
     let epoch: u64 = name.trim_start_matches("checkpoint-").parse().expect("a number");

@@ -95,6 +95,23 @@ impl Program {
         Running { program: self, child: Some(child) }
     }
 
+    /// Files below the state folder whose name begins like this.
+    pub fn state_files(&self, prefix: &str) -> Vec<PathBuf> {
+        fn collect(path: PathBuf, prefix: &str, found: &mut Vec<PathBuf>) {
+            let Ok(entries) = std::fs::read_dir(path) else { return };
+            for path in entries.flatten().map(|entry| entry.path()) {
+                if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)) {
+                    found.push(path.clone());
+                }
+                collect(path, prefix, found);
+            }
+        }
+        let mut found = Vec::new();
+        collect(self.path("state"), prefix, &mut found);
+        found.sort();
+        found
+    }
+
     /// The lines of all files below a folder, sorted.
     pub fn lines_below(&self, name: &str) -> Vec<String> {
         let mut lines = Vec::new();
