@@ -1,2 +1,2 @@
 CREATE TABLE t (id BIGINT, x BIGINT) WITH ('connector' = 'oracle', 'changelog-mode' = 'all');
-SELECT id, x NOT IN (1, 2) OR x NOT IN (3, 4) AS either, (x IN (1, 2) AND x IN (3, 4)) IS NOT TRUE AS neither, (x = 1 OR x = 2) AND (x = 3 OR x = 4) AS two, x IN (1, 2) AND x NOT IN (2, 1) AS none, NOT (x IN (1) AND x IN (2)) AS differs FROM t WHERE id < 9 AND (x NOT IN (1, 2) OR x NOT IN (3, 4) OR x IS NULL);
+SELECT id, x NOT IN (1, 2) OR x NOT IN (3, 4) AS either, (x IN (1, 2) AND x IN (3, 4)) IS NOT TRUE AS neither, (x = 1 OR x = 2) AND (x = 3 OR x = 4) AS two, x IN (1, 2) AND x NOT IN (2, 1) AS neverso, NOT (x IN (1) AND x IN (2)) AS differs FROM t WHERE id < 9 AND (x NOT IN (1, 2) OR x NOT IN (3, 4) OR x IS NULL);
