@@ -11,7 +11,7 @@ use crate::literal::constant_of;
 use arrow::array::Array;
 use arrow::datatypes::{DataType, Field as ArrowField, FieldRef, Schema, SchemaRef};
 use base::function::{AggregateFunction, Argument, FunctionContext, ScalarFunction};
-use base::types::TYPE_KEY;
+use base::types::{TIME_KEY, TYPE_KEY};
 use base::{LogicalType, RowType, SqlType};
 use datafusion_common::{DFSchema, DataFusionError, ExprSchema, Result, ScalarValue, exec_err};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -30,6 +30,31 @@ use std::sync::Arc;
 pub fn typed_field(name: &str, sql_type: &SqlType) -> FieldRef {
     let metadata = [(TYPE_KEY.to_string(), sql_type.logical.to_string())].into();
     Arc::new(ArrowField::new(name, sql_type.arrow(), sql_type.nullable).with_metadata(metadata))
+}
+
+/// The field of a call of this name and type.
+///
+/// A call that has the type of an argument in Flink is called a time attribute if that argument is one: `MAX(ts)` is a
+/// `TIMESTAMP(3) *ROWTIME*` in a result and in DESCRIBE. That is all: what is computed is an ordinary column where time counts, and
+/// only a group window (`GROUP BY TUMBLE(...)`) takes it. Lowered fields know the time attributes that are real.
+pub fn call_field(name: &str, sql_type: &SqlType, arguments: &[FieldRef]) -> FieldRef {
+    let field = typed_field(name, sql_type);
+    let mut timestamps = arguments.iter().filter(|field| matches!(field.data_type(), DataType::Timestamp(..)));
+    let time = |field: &FieldRef| field.metadata().get(TIME_KEY).cloned();
+    let named = match name {
+        _ if !sql_type.logical.is_timestamp() => None,
+        "+" | "-" | "CEIL" | "COALESCE" | "FIRST_VALUE" | "FLOOR" | "IF" | "IFNULL" | "LAG" | "LAST_VALUE" | "LEAD"
+        | "MAX" | "MIN" | "NULLIF" | "SINGLE_VALUE" => timestamps.next().and_then(time),
+        "GREATEST" | "LEAST" => {
+            let first = timestamps.next().and_then(time);
+            first.filter(|first| timestamps.all(|other| time(other).as_ref() == Some(first)))
+        }
+        _ => None,
+    };
+    let Some(named) = named else { return field };
+    let mut metadata = field.metadata().clone();
+    metadata.insert(TIME_KEY.into(), named);
+    Arc::new(field.as_ref().clone().with_metadata(metadata))
 }
 
 /// The schema of a row in the same form, with time attributes.
@@ -163,14 +188,12 @@ impl ScalarUDFImpl for BridgedScalar {
     }
 
     fn return_field_from_args(&self, arguments: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let arguments = arguments
-            .arg_fields
-            .iter()
-            .zip(arguments.scalar_arguments)
-            .map(|(field, value)| argument(field, *value))
-            .collect::<Result<Vec<_>>>()?;
+        let fields = arguments.arg_fields;
+        let values = arguments.scalar_arguments;
+        let arguments =
+            fields.iter().zip(values).map(|(field, value)| argument(field, *value)).collect::<Result<Vec<_>>>()?;
         let sql_type = self.function.return_type(&arguments).map_err(external)?;
-        Ok(typed_field(self.name(), &sql_type))
+        Ok(call_field(self.name(), &sql_type, fields))
     }
 
     /// Only constants come here, when the optimizer folds them.
@@ -251,7 +274,7 @@ impl AggregateUDFImpl for BridgedAggregate {
             .map(|field| argument(field, None).map(|argument| argument.sql_type))
             .collect::<Result<Vec<_>>>()?;
         let sql_type = self.function.return_type(&types).map_err(external)?;
-        Ok(typed_field(self.name(), &sql_type))
+        Ok(call_field(self.name(), &sql_type, fields))
     }
 
     fn supports_null_handling_clause(&self) -> bool {

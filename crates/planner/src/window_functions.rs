@@ -1,7 +1,7 @@
 //! Functions that exist with OVER only, as DataFusion window functions with Flink's types. Aggregates are window
 //! functions too, as they are.
 
-use crate::bridge::{external, typed_field};
+use crate::bridge::{call_field, external};
 use arrow::datatypes::{DataType, FieldRef};
 use base::{Error, LogicalType, SqlType};
 use datafusion_common::{Result, exec_err};
@@ -165,7 +165,8 @@ impl WindowUDFImpl for BridgedWindow {
             })
             .collect::<Result<Vec<_>>>()?;
         let sql_type = self.function.return_type(&types).map_err(external)?;
-        Ok(typed_field(arguments.name(), &sql_type))
+        let field = call_field(self.name(), &sql_type, arguments.input_fields());
+        Ok(Arc::new(field.as_ref().clone().with_name(arguments.name())))
     }
 
     fn partition_evaluator(&self, _arguments: PartitionEvaluatorArgs<'_>) -> Result<Box<dyn PartitionEvaluator>> {

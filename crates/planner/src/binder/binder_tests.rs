@@ -67,7 +67,7 @@ fn columns_are_named_and_typed_as_in_flink() {
         ("SELECT price * v AS t FROM orders", "t DECIMAL(21, 2)"),
         ("SELECT CAST(v AS STRING) AS s, TRY_CAST(k AS INT) AS i FROM orders", "s STRING, i INT"),
         ("SELECT ts FROM orders", "ts TIMESTAMP(3) *ROWTIME*"),
-        ("SELECT ts - INTERVAL '5' SECOND AS a FROM orders", "a TIMESTAMP(3)"),
+        ("SELECT ts - INTERVAL '5' SECOND AS a FROM orders", "a TIMESTAMP(3) *ROWTIME*"),
         ("SELECT CASE WHEN v > 1 THEN 1 ELSE price END AS c FROM orders", "c DECIMAL(12, 2)"),
         ("SELECT CASE v WHEN 1 THEN 'a' ELSE 'bcd' END AS c FROM orders", "c VARCHAR(3) NOT NULL"),
         ("SELECT k, COUNT(*) AS c, SUM(v) AS s FROM orders GROUP BY k", "k STRING, c BIGINT NOT NULL, s INT"),

@@ -6,6 +6,7 @@
 
 pub mod codes;
 pub mod determinism;
+mod monotonic;
 
 use crate::lower::builder::{Draft, Identity, short_hash};
 use crate::operators::{Shape, rules, rules_mut};
@@ -92,6 +93,7 @@ pub fn infer(drafts: &mut Vec<Draft>, demands: &[Demand]) -> Vec<NodeId> {
             rules.set_inputs(&inputs);
         }
     }
+    monotonic::keep_extremes(drafts);
     let lone = lone_update_before(drafts, &modes);
     ends.into_iter()
         .zip(demands)
@@ -217,7 +219,10 @@ pub fn materialize(drafts: &mut Vec<Draft>, input: NodeId, materialize: UpsertMa
     let text = format!("keys=[{}], row keys=[{}]", keys.join(", "), row_keys.join(", "));
     let anchor = format!("materialize-{}", short_hash(&format!("{text} {}", below.identity.anchor)));
     let columns = &below.identity.columns;
-    let digest = format!("UpsertMaterialize({text}, [{}], input={})", columns.join(", "), below.identity.rows);
+    // Rows without a key of their own are told apart by all they hold: with fewer columns the last one could be another.
+    let has_key = materialize.row_keys.iter().any(|column| !materialize.keys.contains(column));
+    let held = if has_key { String::new() } else { format!(", [{}]", columns.join(", ")) };
+    let digest = format!("UpsertMaterialize({text}{held}, input={})", below.identity.rows);
     let distribution = Distribution::Hash(materialize.keys.clone());
     let keys = materialize.keys.clone();
     let mut node = Node {
@@ -249,7 +254,8 @@ pub fn identify(mut drafts: Vec<Draft>) -> Vec<Node> {
         }
     }
     let by_sinks: Vec<String> = sinks.iter().map(|names| short_hash(&format!("{names:?}"))).collect();
-    let by_digest: Vec<String> = drafts.iter().map(|draft| short_hash(&draft.node.digest)).collect();
+    let computes = |draft: &Draft| short_hash(&format!("{} {:?}", draft.node.digest, draft.identity.columns));
+    let by_digest: Vec<String> = drafts.iter().map(computes).collect();
     append_to_duplicates(&mut drafts, &by_sinks);
     append_to_duplicates(&mut drafts, &by_digest);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();

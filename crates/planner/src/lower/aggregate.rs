@@ -130,10 +130,14 @@ impl Builder<'_> {
                 keys.iter().map(|key| property(&key.over(&input.projection), width)).collect();
             let has = |property| properties.contains(&Some(property));
             let is_whole = has(WindowProperty::Start) && has(WindowProperty::End);
-            if pending.legacy || is_whole && is_by_session(&input, &pending, &keys, width) {
+            let is_group_window = pending.legacy || is_whole && is_by_session(&input, &pending, &keys, width);
+            if is_group_window && !self.must_see_window(&input, &pending, &keys, &calls) {
                 return self.window_aggregate(input, pending, keys, &properties, calls);
             }
             input.window = Some(pending);
+            if is_group_window {
+                self.settle_window(&mut input)?;
+            }
         } else if self.attached_window(&input, &keys).is_some() {
             self.settle_rank(&mut input)?;
         }
@@ -155,6 +159,25 @@ impl Builder<'_> {
             Some(parts) => self.in_parts(input, keys, parts, ttl),
             None => self.one_group_aggregate(input, keys, calls, ttl),
         }
+    }
+
+    /// Whether rows must carry their windows into the aggregate, since something below it reads both: it cannot wait until a window
+    /// is complete. Only windows that an operator can put beside a row are meant (see [`Builder::attached_window`]).
+    fn must_see_window(&self, input: &Relation, pending: &PendingWindow, keys: &[Tree], calls: &[Call]) -> bool {
+        let is_kept = matches!(pending.window.kind, WindowKind::Session { .. }) || pending.window.is_processing_time;
+        if pending.legacy || is_kept {
+            return false;
+        }
+        let width = self.fields(input.node).len();
+        let reads = |tree: &Tree| reads_window(&tree.over(&input.projection), width);
+        let mixes = |tree: &Tree| reads_window(tree, width) && tree.columns().iter().any(|&column| column < width);
+        let key_mixes = |key: &Tree| {
+            let tree = key.over(&input.projection);
+            reads_window(&tree, width) && property(&tree, width).is_none() && !tells_window(&tree, width)
+        };
+        calls.iter().any(|call| call.arguments.iter().chain(&call.filter).any(reads))
+            || input.conditions.iter().any(mixes)
+            || keys.iter().any(key_mixes)
     }
 
     /// GROUP BY as one operator, which forgets groups after `ttl`.
@@ -203,7 +226,7 @@ impl Builder<'_> {
         let key_names: Vec<String> = keys.iter().map(|&key| below.columns[key].clone()).collect();
         let texts: Vec<String> = calls.iter().map(|call| call_text(call, &below.columns)).collect();
         let key_text = key_names.join(", ");
-        let digest = format!("GroupAggregate(keys=[{key_text}], calls=[{}], input={})", texts.join(", "), below.rows);
+        let digest = format!("GroupAggregate(keys=[{key_text}], input={})", below.rows);
         let rows = short_hash(&format!("group [{key_text}] {}", below.rows));
         let anchor = format!("group-{}", short_hash(&format!("[{key_text}] {}", below.anchor)));
         let mut identities = key_names;
@@ -360,11 +383,7 @@ impl Builder<'_> {
         let key_text = key_names.join(", ");
         let texts: Vec<String> = calls.iter().map(|call| call_text(call, &below.columns)).collect();
         let window = window_digest(&pending.window, &below.columns, &[]);
-        let digest = format!(
-            "WindowAggregate(window={window}, keys=[{key_text}], calls=[{}], input={})",
-            texts.join(", "),
-            below.rows
-        );
+        let digest = format!("WindowAggregate(window={window}, keys=[{key_text}], input={})", below.rows);
         let rows = short_hash(&format!("window {window} [{key_text}] {}", below.rows));
         let anchor = format!("window-{}", short_hash(&format!("{window} [{key_text}] {}", below.anchor)));
         let mut identities = key_names;
@@ -412,12 +431,13 @@ impl Builder<'_> {
         Ok(node)
     }
 
-    /// Only a time attribute can cut windows.
+    /// Only a time attribute can cut windows. As in Flink, a group window takes the key of a GROUP BY or DISTINCT below it, too,
+    /// which is a time attribute by what the query says only.
     pub fn check_time_column(&self, node: &WindowTableNode, input: &Relation, time: usize) -> Result<()> {
         let field = &input.fields[time];
-        match field.time {
-            Some(TimeAttribute::Rowtime | TimeAttribute::Proctime) => return Ok(()),
-            None => {}
+        let named = Field::from_arrow(node.input.schema().field(time))?;
+        if field.time.is_some() || (node.legacy && named.time == Some(TimeAttribute::Rowtime)) {
+            return Ok(());
         }
         let function = match node.kind {
             WindowKind::Tumble { .. } => "TUMBLE",

@@ -133,6 +133,10 @@ impl Builder<'_> {
             order.push(SortKey { column, descending: key.descending, nulls_first: key.nulls_first });
         }
         let time = order.remove(0).column;
+        // The query calls MAX(ts) a time attribute, too.
+        if fields[time].time.is_none() {
+            return Err(Error::new(&codes::MATCH_ORDER, &[("found", &format_args!("{}", fields[time]))]));
+        }
         let rowtime = (fields[time].time == Some(TimeAttribute::Rowtime)).then_some(time);
         let mut variables = Vec::with_capacity(clauses.variables.len());
         let (mut define, mut define_digest) = (Vec::new(), Vec::new());

@@ -92,6 +92,7 @@ fn what_flink_refuses_is_refused_by_name() {
         (good.replace("ORDER BY ts", "ORDER BY v"), "HW-P635"),
         (good.replace("ORDER BY ts", "ORDER BY ts DESC"), "HW-P635"),
         (good.replace("ORDER BY ts", ""), "HW-P635"),
+        (good.replace("FROM t", "FROM (SELECT k, v, ts + INTERVAL '1' SECOND AS ts FROM t)"), "HW-P635"),
         (good.replace("ONE ROW", "ALL ROWS"), "HW-P630"),
         (good.replace("PER MATCH", "PER MATCH AFTER MATCH SKIP TO FIRST Z"), "HW-P636"),
         (good.replace("INTERVAL '1' HOUR", "INTERVAL '1' MONTH"), "HW-P639"),

@@ -6,7 +6,7 @@ use super::time_join::is_same_window;
 use super::window_codes as codes;
 use crate::expression::Tree;
 use base::config::{EARLY_FIRE, EARLY_FIRE_DELAY, LATE_FIRE, LATE_FIRE_DELAY};
-use base::plan::{NodeId, Window, WindowEmit, WindowKind, WindowProperty};
+use base::plan::{NodeId, NodeKind, Window, WindowEmit, WindowKind, WindowProperty};
 use base::{Error, Field, LogicalType, Result, TimeAttribute};
 use std::time::Duration;
 
@@ -60,7 +60,9 @@ impl Builder<'_> {
         input: &Relation,
         keys: &[Tree],
     ) -> Option<(PendingWindow, Vec<Option<WindowProperty>>)> {
-        if input.window.is_some() || !self.output(input.node).changelog.is_append_only() {
+        // A row that changes is in the window of its time, before and after; other operators would change windows that are over.
+        let is_table = matches!(self.drafts[input.node].node.kind, NodeKind::WindowTable(_));
+        if input.window.is_some() || !is_table && !self.output(input.node).changelog.is_append_only() {
             return None;
         }
         if input.rank.as_ref().is_some_and(|rank| rank.window.is_none()) {

@@ -3,7 +3,6 @@
 use crate::bridge::typed_field;
 use arrow::datatypes::FieldRef;
 use base::LogicalType;
-use base::types::TIME_KEY;
 use datafusion_common::{Column, DFSchema, DFSchemaRef, Result, TableReference};
 use datafusion_expr::logical_plan::{Extension, LogicalPlan};
 use datafusion_expr::{Expr, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
@@ -49,12 +48,8 @@ impl ExpandNode {
             input.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), field.clone())).collect();
         for (position, column) in columns.iter().enumerate() {
             let field = &mut fields[input.schema().index_of_column(column)?].1;
-            let mut changed = field.as_ref().clone();
-            let mut metadata = changed.metadata().clone();
-            metadata.remove(TIME_KEY);
-            changed.set_metadata(metadata);
-            let is_nullable = changed.is_nullable() || sets.iter().any(|set| !set.kept.contains(&position));
-            *field = Arc::new(changed.with_nullable(is_nullable));
+            let is_nullable = field.is_nullable() || sets.iter().any(|set| !set.kept.contains(&position));
+            *field = Arc::new(field.as_ref().clone().with_nullable(is_nullable));
         }
         fields.push((None, typed_field(SET_COLUMN, &LogicalType::BigInt.not_null())));
         let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().as_arrow().metadata().clone())?);

@@ -14,7 +14,7 @@ use base::config::{
     SPLIT_DISTINCT, SPLIT_DISTINCT_BUCKETS, UPSERT_MATERIALIZE,
 };
 use base::plan::{NodeKind, NotNullEnforcer, StreamPlan};
-use base::{Error, Result, RowType};
+use base::{Error, Field, Result, RowType};
 use datafusion_expr::LogicalPlan;
 use std::sync::Arc;
 use syntax::Statement;
@@ -186,9 +186,16 @@ fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(Sink
     let results = session.environment.results.clone();
     let time_zone = session.config()?.time_zone;
     let is_batch = batch_engine(session, std::iter::once(&logical))?.is_some();
-    let sink: ResultSink = Arc::new(move |row, changelog| match is_batch {
-        true => results.table_sink(row, time_zone),
-        false => results.result_sink(row, changelog, time_zone),
+    let named = row.clone();
+    let sink: ResultSink = Arc::new(move |row: &RowType, changelog| {
+        // Flink calls a column a time attribute by what the query says, though GROUP BY makes an ordinary one of it.
+        let times = named.fields().iter().map(|field| field.time);
+        let fields = row.fields().iter().zip(times).map(|(field, time)| Field { time, ..field.clone() }).collect();
+        let row = RowType::new(fields);
+        match is_batch {
+            true => results.table_sink(&row, time_zone),
+            false => results.result_sink(&row, changelog, time_zone),
+        }
     });
     Ok((SinkQuery { logical, sink: SinkTarget::Result(sink) }, row))
 }

@@ -1,0 +1,13 @@
+CREATE TABLE o (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle');
+CREATE TABLE l (id INT, k STRING, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector'='oracle');
+CREATE TABLE c (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='oracle', 'changelog-mode'='all');
+SELECT k, window_start, MAX(ts) AS a, MIN(window_time) AS b FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
+SELECT k, window_start, window_end, SUM(CASE WHEN ts < window_start + INTERVAL '5' SECOND THEN v ELSE 0 END) AS early, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
+SELECT window_start, window_end, COUNT(*) FILTER (WHERE ts >= window_end - INTERVAL '5' SECOND) AS late_half, COUNT(DISTINCT window_end) AS d FROM TABLE(HOP(TABLE o, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY window_start, window_end;
+SELECT window_start, window_end, COUNT(*) AS n FROM TABLE(CUMULATE(TABLE o, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) WHERE ts < window_start + INTERVAL '8' SECOND GROUP BY window_start, window_end;
+SELECT window_start, window_end, ts < window_start + INTERVAL '5' SECOND AS first_half, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, ts < window_start + INTERVAL '5' SECOND;
+SELECT window_start, MAX(window_end) AS e, AVG(v) AS a FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end;
+SELECT k, MAX(half) AS h, COUNT(*) AS n FROM (SELECT k, window_start, window_end, TIMESTAMPDIFF(SECOND, window_start, ts) AS half FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) WHERE v > 0) GROUP BY k, window_start, window_end;
+SELECT k, window_start, COUNT(*) AS n, SUM(CASE WHEN ts < window_end - INTERVAL '5' SECOND THEN 1 ELSE 0 END) AS e FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY GROUPING SETS ((k, window_start, window_end), (window_start, window_end));
+SELECT k, window_start, window_end, COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY v DESC) AS rn FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '10' SECOND)) WHERE ts < window_end - INTERVAL '1' SECOND) WHERE rn <= 2 GROUP BY k, window_start, window_end;
+SELECT k, window_start, MAX(TIMESTAMPDIFF(SECOND, window_start, ts)) AS x FROM TABLE(TUMBLE(TABLE c, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
