@@ -75,8 +75,6 @@ pub struct TemporalJoin {
     pub condition: Option<Arc<dyn Expression>>,
     /// The rowtime columns of the inputs; `None`: the rows of now.
     pub rowtimes: Option<[usize; 2]>,
-    /// A right row that is older than the last one of its key is no version: the view that keeps the last row never had it.
-    pub only_latest: bool,
     /// Keys not written for this long are dropped.
     pub state_ttl: Option<Duration>,
 }

@@ -97,8 +97,7 @@ impl Builder<'_> {
         for tree in std::mem::take(&mut parts.left) {
             left = self.filter(left, &tree);
         }
-        let (only_latest, state_ttl) = (rowtime.is_some(), self.context.config.state_ttl);
-        let form = JoinForm::Temporal(Versions { times, only_latest, state_ttl });
+        let form = JoinForm::Temporal(Versions { times, state_ttl: self.context.config.state_ttl });
         let mut joined = self.join_relations(kind, left, relation, parts, form)?;
         joined.projection.truncate(width + visible);
         joined.fields.truncate(width + visible);

@@ -42,8 +42,6 @@ pub struct Windows {
 pub struct Versions {
     /// The rowtime columns of both sides, each over its own columns; `None`: the rows of now.
     pub times: Option<[usize; 2]>,
-    /// Whether the right side keeps the last row by time: older rows that come later are none of it.
-    pub only_latest: bool,
     /// How long a key is kept.
     pub state_ttl: Option<Duration>,
 }
@@ -326,11 +324,8 @@ impl Builder<'_> {
             short_hash(&format!("{text} {time_text} {} {}", below[0].anchor, below[1].anchor))
         );
         let digest = format!(
-            "{operator}({text}, {time_text}, condition=[{condition_text}], left={} [{}], right={} [{}])",
-            below[0].rows,
-            below[0].columns.join(", "),
-            below[1].rows,
-            below[1].columns.join(", ")
+            "{operator}({text}, {time_text}, condition=[{condition_text}], left={}, right={})",
+            below[0].rows, below[1].rows
         );
         let rows = short_hash(&format!(
             "{operator} {text} {time_text} [{condition_text}] {} {}",
@@ -383,14 +378,13 @@ fn node_kind(
             let node = IntervalJoin { kind, keys, condition, rowtimes, lower_ms, upper_ms };
             ("interval-join", format!("{times} in [{lower_ms}, {upper_ms}]"), NodeKind::IntervalJoin(node))
         }
-        JoinForm::Temporal(Versions { times: rowtimes, only_latest, state_ttl }) => {
+        JoinForm::Temporal(Versions { times: rowtimes, state_ttl }) => {
             let times = match rowtimes {
-                Some([left, right]) if only_latest => format!("latest {} as of {}", time(1, right), time(0, left)),
                 Some([left, right]) => format!("{} as of {}", time(1, right), time(0, left)),
                 None => "as of now".to_string(),
             };
             let is_outer = kind == JoinKind::Left;
-            let node = TemporalJoin { is_outer, keys, condition, rowtimes, only_latest, state_ttl };
+            let node = TemporalJoin { is_outer, keys, condition, rowtimes, state_ttl };
             ("temporal-join", times, NodeKind::TemporalJoin(node))
         }
         JoinForm::Window(Windows { starts, ends, window }) => {

@@ -180,7 +180,7 @@ impl OperatorRules for TemporalJoin {
             ];
         };
         let (rowtime, version) = (name_at(&left, rowtime), name_at(&right, version));
-        let mut notes = vec![
+        vec![
             format!(
                 "state of the left side: the rows{} until the watermark reaches {rowtime}",
                 per(&self.keys, 0, &left)
@@ -191,13 +191,7 @@ impl OperatorRules for TemporalJoin {
                 per(&self.keys, 1, &right)
             ),
             "the watermark is the smaller one of both sides: rows wait for the slower side".into(),
-        ];
-        if self.only_latest {
-            notes.push(
-                "a version that comes behind a later one of its key is left out: the view has never had it".into(),
-            );
-        }
-        notes
+        ]
     }
 
     fn changelog(&self, _shape: &Shape<'_>, inputs: &[ChangelogMode]) -> ChangelogMode {

@@ -28,7 +28,7 @@ pub fn evaluate(case: &Case) -> TextRows {
         Query::Over { is_range, preceding } => over(&a.iter().collect::<Vec<_>>(), *is_range, *preceding),
         Query::Deduplicate { is_first } => deduplicate(a, *is_first),
         Query::IntervalJoin(keep, before, after) => interval_join(a, b, *keep, 1000 * before, 1000 * after),
-        Query::TemporalJoin { is_left } => temporal_join(a, b, *is_left),
+        Query::TemporalJoin { is_left, .. } => temporal_join(a, b, *is_left),
         Query::Match(seconds) => matches(a, 1000 * seconds),
         Query::Sort => {
             let mut rows: Vec<&Row> = a.iter().collect();
@@ -108,6 +108,9 @@ pub fn aggregate(groups: &Groups<'_>, by_key: bool) -> TextRows {
         let mut distinct: Vec<i64> = values().collect();
         distinct.sort_unstable();
         distinct.dedup();
+        let mut filtered: Vec<i64> = rows.iter().filter(|row| row.id % 2 == 0).filter_map(|row| row.value).collect();
+        filtered.sort_unstable();
+        filtered.dedup();
         let mut cells = vec![Some(time_text(*start)), Some(time_text(*end))];
         cells.extend(by_key.then(|| number(*key)));
         cells.extend([
@@ -116,6 +119,7 @@ pub fn aggregate(groups: &Groups<'_>, by_key: bool) -> TextRows {
             number(rows.iter().map(|row| row.id).min()),
             number(values().max()),
             number(Some(distinct.len() as i64)),
+            number(filtered.into_iter().reduce(|sum, value| sum + value)),
         ]);
         cells
     };

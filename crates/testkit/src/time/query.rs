@@ -87,6 +87,8 @@ pub enum Query {
     TemporalJoin {
         /// Rows without a version stay.
         is_left: bool,
+        /// The versions are the rows of a view that keeps the last one of each key.
+        of_view: bool,
     },
     /// Two rows of a key and a third one behind them, within so many seconds.
     Match(i64),
@@ -118,7 +120,7 @@ impl Query {
             9 => Query::WindowJoin(*random.pick(&[Window::Tumble(10, 0), Window::Hop(5, 10)]), keep(random)),
             10 | 11 => Query::Deduplicate { is_first: random.once_in(2) },
             12 => Query::IntervalJoin(keep(random), random.below(10) as i64, random.below(10) as i64),
-            13 => Query::TemporalJoin { is_left: random.once_in(2) },
+            13 => Query::TemporalJoin { is_left: random.once_in(2), of_view: random.once_in(2) },
             14 => Query::Match(*random.pick(&[3, 10, 60])),
             _ => Query::Sort,
         }
@@ -189,7 +191,7 @@ impl Query {
 
     /// Whether `b` has a key and gives versions.
     pub fn has_keyed_table(&self) -> bool {
-        matches!(self, Query::TemporalJoin { .. })
+        matches!(self, Query::TemporalJoin { of_view: false, .. })
     }
 
     /// Whether results have an order.
@@ -208,6 +210,11 @@ impl Query {
                  TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '{small}' SECOND)) \
                  GROUP BY window_start, window_end, window_time, k"
             )],
+            Query::TemporalJoin { of_view: true, .. } => vec![
+                "CREATE VIEW latest AS SELECT id, k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS n \
+                 FROM b) WHERE n = 1"
+                    .into(),
+            ],
             _ => Vec::new(),
         }
     }
@@ -217,7 +224,8 @@ impl Query {
         match self {
             Query::Window { window, is_legacy, by_key, over_union } => {
                 let table = if *over_union { "u" } else { "a" };
-                let calls = "COUNT(*), SUM(v), MIN(id), MAX(v), COUNT(DISTINCT v)";
+                let calls =
+                    "COUNT(*), SUM(v), MIN(id), MAX(v), COUNT(DISTINCT v), SUM(DISTINCT v) FILTER (WHERE id % 2 = 0)";
                 let key = if *by_key { ", k" } else { "" };
                 match window.legacy().filter(|_| *is_legacy) {
                     Some((name, arguments)) => format!(
@@ -269,9 +277,10 @@ impl Query {
                  AND b.ts + INTERVAL '{after}' SECOND",
                 keep.sql()
             ),
-            Query::TemporalJoin { is_left } => format!(
-                "SELECT a.id, b.id FROM a {} b FOR SYSTEM_TIME AS OF a.ts ON a.k = b.k",
-                if *is_left { "LEFT JOIN" } else { "JOIN" }
+            Query::TemporalJoin { is_left, of_view } => format!(
+                "SELECT a.id, b.id FROM a {} {} FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k",
+                if *is_left { "LEFT JOIN" } else { "JOIN" },
+                if *of_view { "latest" } else { "b" }
             ),
             Query::Match(seconds) => format!(
                 "SELECT f, l, s FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(A.id) AS f, B.id AS l, \

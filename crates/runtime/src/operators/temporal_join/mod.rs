@@ -31,8 +31,8 @@ const KINDS: [RowKind; 4] = [RowKind::Insert, RowKind::UpdateBefore, RowKind::Up
 
 /// Joins rows with the versions of a table.
 ///
-/// * input: any kinds. Where the right side is the last row by time, an older one that comes later is no version. A `-U` of the right side says nothing, a `-D` ends the version before it, a row with the time of a
-///   known version takes its place. A `-D` without a time, which is what a bare key gives, takes the last version back
+/// * input: any kinds. A `-U` of the right side says nothing, a `-D` ends the version before it, a row with the time of a known
+///   version takes its place. A `-D` without a time, which is what a bare key gives, takes the last version back
 /// * output: left rows with the kind that they came with, when the watermark reaches their time; those of one key in the order
 ///   of their arrival
 /// * state: by key, the left rows that wait, and the versions; of the versions that the watermark has passed the last one
@@ -52,8 +52,6 @@ pub struct TemporalJoinOperator {
     own_groups: Range<u16>,
     /// `None`: the rows of now.
     rowtimes: Option<[usize; 2]>,
-    /// A right row older than the last one of its key is none.
-    only_latest: bool,
     /// Left rows need not wait for the right input's tables.
     has_tables: bool,
     expires: bool,
@@ -104,7 +102,6 @@ impl TemporalJoinOperator {
             output_schema: output.row.arrow().clone(),
             own_groups: groups_of_instance(instance.index, instance.parallelism),
             rowtimes: node.rowtimes,
-            only_latest: node.only_latest,
             has_tables: node.rowtimes.is_some(),
             expires: ttl_ms.is_some(),
             table: KeyTable::new(KeyTableSpec { name: KEYS, namespace: None, fields, ttl_ms })?,
@@ -315,10 +312,6 @@ impl TemporalJoinOperator {
                 continue;
             }
             let time = times.value(row);
-            let last = self.right.rows.last(slot).filter(|_| self.only_latest);
-            if last.is_some_and(|last| time < self.right.times[last as usize]) {
-                continue;
-            }
             let before = self.right.rows.count_before(slot, |kept| self.right.times[kept as usize] < time);
             let same = self.right.rows.at(slot, before).filter(|&kept| self.right.times[kept as usize] == time);
             let kept = match same {
@@ -389,6 +382,10 @@ impl Operator for TemporalJoinOperator {
                 for ((&row, &slot), &kind) in rows.iter().zip(&restored.slots).zip(kinds) {
                     self.add_left(slot, row, kind.min(KINDS.len() as u8 - 1));
                 }
+            }
+            if let Some(keys) = snapshot.table(KEYS).filter(|_| self.expires) {
+                self.table.restore(keys, self.own_groups.clone(), &[])?;
+                self.resize();
             }
         }
         let had_tables = |snapshot: &OperatorSnapshot| snapshot.values.contains_key(CAUGHT_UP);
@@ -471,8 +468,14 @@ impl Operator for TemporalJoinOperator {
             let kinds: UInt8Array = rows.iter().map(|&row| Some(self.kinds[row as usize])).collect();
             waiting_fields().into_iter().zip([times(of_row, rows), Arc::new(kinds)]).collect()
         })?;
+        let mut tables = vec![versions, waiting];
+        if self.expires {
+            // When they were written last.
+            let keys = self.table.take_beside_rows(scope, KeyTable::live_slots);
+            tables.push(self.table.snapshot(&keys, Vec::new())?);
+        }
         let caught_up = (self.rowtimes.is_none() && self.has_tables).then(|| (CAUGHT_UP.to_string(), 1));
-        Ok(OperatorSnapshot { tables: vec![versions, waiting], values: caught_up.into_iter().collect() })
+        Ok(OperatorSnapshot { tables, values: caught_up.into_iter().collect() })
     }
 
     fn wakes(&self) -> Wakes {

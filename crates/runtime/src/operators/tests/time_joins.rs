@@ -1,7 +1,7 @@
 //! Joins in time. A script line is a side and a change of it (`l +I a 1 00:00:05`), a watermark (`wm 00:01`), or a processing
 //! time (`now 1000`), or a side that has caught up (`up r`).
 
-use super::changes::{self, Histories};
+use super::changes::{self, Histories, assert_shape};
 use super::harness::{batch_of_lines, parse_time, print, stream};
 use super::parted;
 use super::stand_ins::Closure;
@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Two inputs `k:text v:int t:time`, joined on `k`.
-struct Joined {
-    node: Node,
-    inputs: [Output; 2],
+pub struct Joined {
+    pub node: Node,
+    pub inputs: [Output; 2],
 }
 
 const KEY: JoinKey = JoinKey { left: 0, right: 0, null_safe: false };
@@ -68,23 +68,15 @@ fn interval(kind: JoinKind, lower: i64, upper: i64, condition: Option<Arc<dyn Ex
     joined(NodeKind::IntervalJoin(join), side, side, "k:text v:int t:rowtime k2:text w:int u:rowtime")
 }
 
-fn temporal(is_outer: bool, condition: Option<Arc<dyn Expression>>) -> Joined {
-    let join = TemporalJoin {
-        is_outer,
-        keys: vec![KEY],
-        condition,
-        rowtimes: Some([2, 2]),
-        only_latest: false,
-        state_ttl: None,
-    };
+pub fn temporal(is_outer: bool, condition: Option<Arc<dyn Expression>>) -> Joined {
+    let join = TemporalJoin { is_outer, keys: vec![KEY], condition, rowtimes: Some([2, 2]), state_ttl: None };
     let side = "k:text v:int t:rowtime";
     joined(NodeKind::TemporalJoin(join), side, side, "k:text v:int t:rowtime k2:text w:int u:rowtime")
 }
 
 /// The right row of now.
 fn now(is_outer: bool, condition: Option<Arc<dyn Expression>>) -> Joined {
-    let join =
-        TemporalJoin { is_outer, keys: vec![KEY], condition, rowtimes: None, only_latest: false, state_ttl: None };
+    let join = TemporalJoin { is_outer, keys: vec![KEY], condition, rowtimes: None, state_ttl: None };
     let side = "k:text v:int t:rowtime";
     joined(NodeKind::TemporalJoin(join), side, side, "k:text v:int t:rowtime k2:text w:int u:rowtime")
 }
@@ -161,6 +153,7 @@ impl Joined {
             }
             if let Some(&parallelism) = restarts.next() {
                 let Some(snapshots) = histories.chance(&mut operators) else { continue };
+                assert_shape(&snapshots, self.start(1, &[])[0].as_mut());
                 late += operators.iter().map(|operator| operator.statistics().late_rows).sum::<u64>();
                 operators = self.start(parallelism, &snapshots);
                 // Whoever is not told where time was must know it; parts that were put away are told.
@@ -601,12 +594,8 @@ fn event_time_waits_with_the_rows_that_wait_for_the_first_snapshot() {
 }
 
 #[test]
-fn a_version_behind_a_later_one_is_none_of_a_view_that_keeps_the_last_row() {
-    let mut joined = temporal(true, None);
-    if let NodeKind::TemporalJoin(join) = &mut joined.node.kind {
-        join.only_latest = true;
-    }
-    joined.check(
+fn versions_count_by_their_time_and_not_by_when_they_come() {
+    temporal(true, None).check(
         "r +I a 10 00:00:10
          r +I a 5 00:00:05
          r +I b 5 00:00:05
@@ -618,9 +607,9 @@ fn a_version_behind_a_later_one_is_none_of_a_view_that_keeps_the_last_row() {
          l +I a 3 00:00:16
          l +I a 4 00:00:20
          wm 00:01:00",
-        "+I a 1 00:00:06 null null null
+        "+I a 1 00:00:06 a 5 00:00:05
          +I a 2 00:00:12 a 10 00:00:10
-         +I a 3 00:00:16 a 10 00:00:10
+         +I a 3 00:00:16 a 15 00:00:15
          +I a 4 00:00:20 a 21 00:00:20",
         0,
         2,
