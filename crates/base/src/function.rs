@@ -6,6 +6,7 @@ use crate::types::SqlType;
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::datatypes::FieldRef;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// An argument as a function sees it while the statement is planned.
 #[derive(Debug, Clone)]
@@ -154,6 +155,86 @@ pub trait Accumulator: Send + Debug {
         let _ = (slots, state);
         Err(Error::internal("a state that cannot be taken away again"))
     }
+
+    /// For DISTINCT: a store of the values of its argument by key and pane, empty, from which the accumulator without DISTINCT
+    /// can be fed. `None` if there is none.
+    ///
+    /// # Errors
+    /// A type whose values cannot be kept.
+    fn pane_values(&self) -> Result<Option<Box<dyn PaneValues>>> {
+        Ok(None)
+    }
+
+    /// Bytes on the heap, roughly.
+    fn heap_bytes(&self) -> usize;
+}
+
+/// Values of one argument, each in a pane of a key.
+#[derive(Debug, Clone, Copy)]
+pub struct PaneRows<'a> {
+    /// The values. Those that are NULL are left out.
+    pub values: &'a ArrayRef,
+    /// The FILTER clause: rows that are not true are left out.
+    pub selected: Option<&'a BooleanArray>,
+    /// The key of every row.
+    pub keys: &'a [u32],
+    /// The pane of every row.
+    pub panes: &'a [i64],
+    /// What the caller knows this pane of this key by.
+    pub slots: &'a [u32],
+}
+
+/// A value occurs in a pane for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The row.
+    pub row: u32,
+    /// What the caller knows the pane before by, if the value has come in the order of panes; else [`Occurrence::NO_SLOT`].
+    pub before_slot: u32,
+    /// The last pane before this one in which the key has the value; `i64::MIN` if there is none.
+    pub before: i64,
+    /// The first pane behind this one in which the key has the value; `i64::MAX` if there is none.
+    pub after: i64,
+}
+
+impl Occurrence {
+    /// The caller has to look for the slot.
+    pub const NO_SLOT: u32 = u32::MAX;
+}
+
+/// Values and panes for a snapshot: a row is a value in a pane of a key.
+#[derive(Debug)]
+pub struct SavedValues {
+    /// The key of every row.
+    pub keys: Vec<u32>,
+    /// The number of every row: it keeps it until a snapshot holds all rows again.
+    pub numbers: Vec<u32>,
+    /// The numbers of rows that are no more since the last snapshot; `None` if the snapshot holds all rows.
+    pub gone: Option<Vec<u32>>,
+    /// The columns of [`PaneValues::state_fields`]: the value, and the pane as a BIGINT.
+    pub columns: Vec<ArrayRef>,
+}
+
+/// The distinct values of an argument by key, and in which panes of time each of them occurs. Panes are counted: one more is the
+/// next pane.
+pub trait PaneValues: Send + Debug {
+    /// Makes keys `0..keys` usable. Never shrinks.
+    fn resize(&mut self, keys: usize);
+
+    /// Adds rows. Panes up to `over` do not count any more: no row is in them, and no value is known to have been. Adds to
+    /// `new` the rows whose value has not been in its pane before.
+    fn insert(&mut self, rows: &PaneRows<'_>, over: i64, new: &mut Vec<Occurrence>) -> Result<()>;
+
+    /// Forgets values of these keys that are in no pane behind `over`, where it is worth it. In any case values that are over
+    /// are forgotten when there are more of them than others.
+    fn forget(&mut self, keys: Range<usize>, over: i64);
+
+    /// The columns of a snapshot.
+    fn state_fields(&self) -> Vec<FieldRef>;
+
+    /// All rows in panes behind `over`, or with `only_changes` those that are new since the last snapshot, if that is known and
+    /// worth it.
+    fn save(&mut self, only_changes: bool, over: i64) -> Result<SavedValues>;
 
     /// Bytes on the heap, roughly.
     fn heap_bytes(&self) -> usize;

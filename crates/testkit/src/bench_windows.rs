@@ -11,10 +11,11 @@ use base::plan::{AggregateCall, NodeKind, Output, Window, WindowAggregate, Windo
 use base::types::TimeAttribute;
 use base::{ChangelogMode, Field, LogicalType, RowType};
 use runtime::operator::{Operator, OperatorContext};
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 
 /// A result of a window of 60 slides may cost this many times one of a window of one slide.
-const RATIO_MAX: f64 = 2.0;
+pub const RATIO_MAX: f64 = 2.0;
 /// What a million open sessions may take.
 pub const SESSIONS_MB_MAX: f64 = 400.0;
 const SLIDE_MS: i64 = 60_000;
@@ -42,9 +43,6 @@ pub struct Cost {
     pub tumble_us: f64,
     /// The same of a window of 60 slides.
     pub hop_us: f64,
-    /// The most that the second may be of the first. With DISTINCT there is no limit: a value is counted in its pane, in the window and
-    /// out of it again, where TUMBLE counts it once.
-    pub ratio_max: Option<f64>,
     /// State of windows of one slide at the end of the input.
     pub tumble_bytes: u64,
     /// The same of a window of 60 slides.
@@ -179,7 +177,6 @@ fn cost(what: &str, calls: &[Call], [keys, per_slide, slides]: [usize; 3]) -> ba
         what: what.to_string(),
         tumble_us: us(0),
         hop_us: us(1),
-        ratio_max: calls.iter().all(|(_, _, distinct)| !distinct).then_some(RATIO_MAX),
         tumble_bytes: tumble.statistics().state_bytes,
         hop_bytes: hop.statistics().state_bytes,
     })
@@ -232,9 +229,9 @@ pub fn sessions(count: usize) -> base::Result<Sessions> {
 }
 
 /// CPU time of this thread.
-fn thread_nanos() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0)
+fn thread_nanos() -> i64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 #[cfg(test)]

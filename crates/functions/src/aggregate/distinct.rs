@@ -1,12 +1,13 @@
 //! DISTINCT: counts each value per slot and tells the inner accumulator when one appears or is gone.
 
 use super::kind::{Kind, build_lists, list_field, list_of, list_range, with_kind};
+use super::pane_values;
 use super::rows::{Rows, argument, column, nulls};
 use arrow::array::*;
 use arrow::compute::take;
 use arrow::datatypes::{FieldRef, Int64Type};
 use base::changelog::RowKind;
-use base::function::{Accumulator, Merging};
+use base::function::{Accumulator, Merging, PaneValues};
 use base::{Error, LogicalType, Result, SqlType};
 use hashbrown::HashTable;
 use hashbrown::hash_table;
@@ -277,6 +278,10 @@ impl<K: Kind> Accumulator for Distinct<K> {
     fn unmerge(&mut self, slots: &[u32], state: &[ArrayRef]) -> Result<()> {
         let (values, transitions) = self.load(slots, state, -1)?;
         self.apply(&values, transitions)
+    }
+
+    fn pane_values(&self) -> Result<Option<Box<dyn PaneValues>>> {
+        self.is_plain().then(|| pane_values::store(&self.key)).transpose()
     }
 
     fn heap_bytes(&self) -> usize {

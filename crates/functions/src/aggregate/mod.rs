@@ -13,6 +13,7 @@ mod json;
 mod kind;
 mod multiset;
 mod numbers;
+mod pane_values;
 mod percentile;
 mod rows;
 mod sequence;

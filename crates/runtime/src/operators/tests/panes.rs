@@ -2,6 +2,7 @@
 
 use super::super::create;
 use super::super::window_aggregate::WindowAggregateOperator;
+use super::changes::{Histories, assert_shape, restarting_every};
 use super::harness::print;
 use crate::operator::{Operator, OperatorContext};
 use arrow::array::*;
@@ -16,7 +17,7 @@ use base::plan::{
 };
 use base::types::{Field, LogicalType, RowType, TimeAttribute};
 use base::{ChangelogBatch, ChangelogMode, RowKind};
-use state::{OperatorSnapshot, Scope};
+use state::{OperatorSnapshot, Scope, SnapshotKind};
 use std::sync::Arc;
 
 /// Numbers that depend on the seed only.
@@ -132,6 +133,7 @@ impl Query {
             operators
         };
         let mut operators = start(1, &[]);
+        let mut histories = Histories::default();
         let (mut output, mut late) = (Vec::new(), 0);
         for step in steps {
             let mut lines = Vec::new();
@@ -163,13 +165,12 @@ impl Query {
                     context.watermark_ms = Some(*watermark_ms);
                 }
                 Step::Restart(parallelism) => {
-                    late += operators.iter().map(|operator| operator.statistics().late_rows).sum::<u64>();
-                    let snapshots: Vec<_> = operators
-                        .iter_mut()
-                        .map(|operator| operator.snapshot(Scope::Full).expect("snapshot"))
-                        .collect();
-                    operators = start(*parallelism, &snapshots);
-                    context.watermark_ms = None;
+                    if let Some(snapshots) = histories.chance(&mut operators) {
+                        assert_shape(&snapshots, start(1, &[])[0].as_mut());
+                        late += operators.iter().map(|operator| operator.statistics().late_rows).sum::<u64>();
+                        operators = start(*parallelism, &snapshots);
+                        context.watermark_ms = None;
+                    }
                 }
             }
             lines.sort();
@@ -213,7 +214,7 @@ fn window(kind: WindowKind, offset_ms: i64) -> Window {
     Window { kind, offset_ms, time_column: 4, time_zone: None, is_processing_time: false }
 }
 
-const KINDS: [WindowKind; 7] = [
+const KINDS: [WindowKind; 9] = [
     WindowKind::Hop { slide_ms: 10, size_ms: 20 },
     WindowKind::Hop { slide_ms: 10, size_ms: 60 },
     WindowKind::Hop { slide_ms: 2, size_ms: 120 },
@@ -221,6 +222,8 @@ const KINDS: [WindowKind; 7] = [
     WindowKind::Hop { slide_ms: 12, size_ms: 40 },
     WindowKind::Cumulate { step_ms: 10, size_ms: 40 },
     WindowKind::Cumulate { step_ms: 2, size_ms: 120 },
+    WindowKind::Hop { slide_ms: 1, size_ms: 100 },
+    WindowKind::Cumulate { step_ms: 1, size_ms: 100 },
 ];
 
 /// Random rows around a time that goes on, of which some come late; sometimes time jumps.
@@ -253,7 +256,7 @@ fn steps(numbers: &mut Numbers, retracts: bool, restarts: bool, doubles: fn(&mut
         if numbers.once_in(2) {
             steps.push(Step::Watermark(now_ms));
         }
-        if restarts && numbers.once_in(4) {
+        if restarts && numbers.once_in(2) {
             steps.push(Step::Restart(1 + numbers.below(3) as usize));
         }
         now_ms += *[0, 1, 7, 25, 500].get(numbers.below(5) as usize).expect("one of five");
@@ -272,6 +275,17 @@ const EXACT: [(&str, Option<usize>, bool, bool); 7] = [
     ("MIN", Some(1), true, false),
 ];
 
+/// Several with DISTINCT, of which some read the same values and some others.
+const DISTINCT: [(&str, Option<usize>, bool, bool); 7] = [
+    ("COUNT", Some(1), true, false),
+    ("AVG", Some(1), true, true),
+    ("SUM", Some(1), true, false),
+    ("COUNT", Some(1), true, true),
+    ("COUNT", Some(2), true, false),
+    ("COUNT", None, false, false),
+    ("COUNT", Some(3), true, false),
+];
+
 /// Both operators agree on everything.
 fn check(query: &Query, steps: &[Step], seed: u64) {
     let (expected, late) = query.run(steps, 1, false);
@@ -280,12 +294,18 @@ fn check(query: &Query, steps: &[Step], seed: u64) {
         assert_eq!(found, expected, "seed {seed}, batches of {rows_max}: {:?} {steps:#?}", query.node.kind);
         assert_eq!(found_late, late, "late rows of seed {seed}");
     }
+    // Snapshots of changes, merged with those before.
+    restarting_every(3, || {
+        let (found, found_late) = query.run(steps, 7, true);
+        assert_eq!(found, expected, "seed {seed}, snapshots of changes: {:?} {steps:#?}", query.node.kind);
+        assert_eq!(found_late, late, "late rows of seed {seed}");
+    });
 }
 
 #[test]
 fn panes_give_what_windows_give() {
     let mut late_rows = 0;
-    for seed in 0..60 {
+    for seed in 0..40 {
         let numbers = &mut Numbers(seed);
         let kind = KINDS[numbers.below(KINDS.len() as u64) as usize].clone();
         let offset_ms = *[0, 3, -7].get(numbers.below(3) as usize).expect("one of three");
@@ -297,6 +317,21 @@ fn panes_give_what_windows_give() {
         late_rows += query.run(&steps, 7, true).1;
     }
     assert!(late_rows > 15, "{late_rows} late rows only");
+}
+
+/// Values that come again before and behind the ends of windows, in order and late.
+#[test]
+fn distinct_values_are_those_of_each_window() {
+    for seed in 0..40 {
+        let numbers = &mut Numbers(seed);
+        let kind = KINDS[numbers.below(KINDS.len() as u64) as usize].clone();
+        let offset_ms = *[0, 3, -7].get(numbers.below(3) as usize).expect("one of three");
+        let query = Query::new(window(kind, offset_ms), &DISTINCT, numbers.once_in(5));
+        let restarts = numbers.once_in(2);
+        let retracts = !query.input.changelog.is_append_only();
+        let steps = steps(numbers, retracts, restarts, |numbers| numbers.below(4) as f64);
+        check(&query, &steps, seed);
+    }
 }
 
 #[test]
@@ -397,5 +432,64 @@ fn state_follows_from_panes_not_from_windows() {
     for ratio in [2, 6, 60] {
         assert_eq!(entries(WindowKind::Hop { slide_ms: 60 / ratio, size_ms: 60 }, 1000), 1000, "ratio {ratio}");
         assert_eq!(entries(WindowKind::Cumulate { step_ms: 60 / ratio, size_ms: 60 }, 1000), 1000, "ratio {ratio}");
+    }
+}
+
+/// The rows of each table of a snapshot, and how many are gone; `None` for a table as a whole.
+fn changes(operator: &mut dyn Operator) -> Vec<Option<[usize; 2]>> {
+    let snapshot = operator.snapshot(Scope::Changes).expect("snapshot");
+    let changes = |table: &state::TableSnapshot| match &table.kind {
+        SnapshotKind::Rows { gone } => Some([table.rows.num_rows(), gone.len()]),
+        _ => None,
+    };
+    snapshot.tables.iter().map(changes).collect()
+}
+
+#[test]
+fn a_snapshot_of_changes_has_the_panes_that_changed() {
+    for kind in [WindowKind::Hop { slide_ms: 1, size_ms: 60 }, WindowKind::Cumulate { step_ms: 1, size_ms: 60 }] {
+        let is_hop = matches!(kind, WindowKind::Hop { .. });
+        let query = Query::new(window(kind, 0), &DISTINCT[..2], false);
+        let mut operator = query.operator(Instance { index: 0, parallelism: 1 }, true);
+        let context = OperatorContext { watermark_ms: None, processing_time_ms: 0, rows_max: 1000 };
+        let row = |key: i64, value: i64, time_ms: i64| Row {
+            kind: RowKind::Insert,
+            key: Some(key),
+            value: Some(value),
+            double: 0.0,
+            is_wanted: false,
+            time_ms,
+        };
+        let add = |operator: &mut dyn Operator, rows: &[Row]| {
+            operator.on_batch(0, query.batch(rows), &context).expect("batch");
+        };
+        let fire = |operator: &mut dyn Operator, watermark_ms: i64| {
+            operator.on_watermark(watermark_ms, &context).expect("watermark");
+            let next = |operator: &mut dyn Operator| operator.next_output(&context).expect("output");
+            while next(operator).is_some() {}
+        };
+        let operator = operator.as_mut();
+        // 100 keys, each with one value of its own in 60 panes; half of them come in before the snapshot.
+        let rows: Vec<Row> = (0..6000).map(|n| row(n % 100, n % 100, n / 100)).collect();
+        add(operator, &rows);
+        fire(operator, 30);
+        operator.snapshot(Scope::Full).expect("snapshot");
+        assert_eq!(changes(operator), [Some([0, 0]); 4], "nothing has changed");
+        // Windows, panes, the values of COUNT, those of AVG with its FILTER.
+        add(operator, &[row(1, 1, 59)]);
+        assert_eq!(
+            changes(operator),
+            [Some([0, 0]), Some([1, 0]), Some([0, 0]), Some([0, 0])],
+            "a pane has a row more"
+        );
+        add(operator, &[row(1, 2, 59), row(2, 1, 59)]);
+        assert_eq!(changes(operator), [Some([0, 0]), Some([2, 0]), Some([2, 0]), Some([0, 0])], "and values, too");
+        fire(operator, 31);
+        let left = if is_hop { [0, 0] } else { [0, 100] };
+        assert_eq!(changes(operator), [None, Some(left), Some([0, 0]), Some([0, 0])], "all windows have moved");
+        if is_hop {
+            fire(operator, 62);
+            assert_eq!(changes(operator)[1], Some([0, 400]), "the panes that no window has any more");
+        }
     }
 }

@@ -56,6 +56,45 @@ impl Grid {
     }
 }
 
+/// Panes that share a window with one, itself among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Near {
+    pub first: i64,
+    pub last: i64,
+}
+
+impl Grid {
+    /// The panes with which a pane shares windows.
+    pub fn near(&self, pane: i64) -> Near {
+        let end = if self.is_cumulate { self.block(pane) } else { self.first_window(pane) };
+        let first = end.saturating_sub(self.size_ms).saturating_add(self.pane_ms);
+        Near { first, last: self.last_window(pane) }
+    }
+
+    /// The last pane that no window behind `position`, the end of one, has.
+    pub fn over(&self, position: i64) -> i64 {
+        match self.is_cumulate {
+            true => floor(position, self.size_ms, self.offset_ms),
+            false => position.saturating_add(self.every_ms).saturating_sub(self.size_ms),
+        }
+    }
+
+    /// Which pane it is, counted from the beginning of the grid.
+    pub fn number(&self, pane: i64) -> i64 {
+        pane.saturating_sub(self.offset_ms).div_euclid(self.pane_ms)
+    }
+
+    /// The pane with this number.
+    pub fn numbered(&self, number: i64) -> i64 {
+        number.saturating_mul(self.pane_ms).saturating_add(self.offset_ms)
+    }
+
+    /// How many windows have a pane at most.
+    pub fn windows_max(&self) -> usize {
+        usize::try_from(self.size_ms / self.every_ms).unwrap_or(usize::MAX).saturating_add(1)
+    }
+}
+
 /// The last point of a grid that is not behind `time`.
 fn floor(time: i64, unit_ms: i64, origin_ms: i64) -> i64 {
     time.saturating_sub(time.saturating_sub(origin_ms).rem_euclid(unit_ms))

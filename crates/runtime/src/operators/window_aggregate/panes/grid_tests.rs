@@ -30,6 +30,21 @@ fn panes_make_the_windows_of_a_row() {
             let windows: Vec<i64> =
                 (grid.first_window(pane)..=grid.last_window(pane)).step_by(grid.every_ms as usize).collect();
             assert_eq!(windows, assigned.ends, "{window:?} at {time}");
+            assert_eq!(grid.numbered(grid.number(pane)), pane);
+            assert!(windows.len() <= grid.windows_max());
+            let all: Vec<i64> = (-60..60).map(|steps| grid.numbered(grid.number(pane) + steps)).collect();
+            let shares = |other: &i64| {
+                grid.last_window(*other) >= grid.first_window(pane)
+                    && grid.first_window(*other) <= grid.last_window(pane)
+            };
+            let shared: Vec<i64> = all.iter().copied().filter(shares).collect();
+            let near = Near { first: shared[0], last: shared[shared.len() - 1] };
+            assert_eq!(grid.near(pane), near, "{window:?} at {time}");
+            for end in &windows {
+                let is_over = |other: &i64| grid.last_window(*other) <= *end;
+                let over = all.iter().copied().filter(is_over).max();
+                assert_eq!(grid.over(*end), over.expect("some are"), "{window:?} at {time}, position {end}");
+            }
             let block = grid.block(pane);
             assert!(block >= pane && block - grid.size_ms < pane && (block - offset_ms) % grid.size_ms == 0);
         }

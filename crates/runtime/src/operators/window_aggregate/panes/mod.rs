@@ -1,5 +1,6 @@
 //! GROUP BY a HOP or CUMULATE window, with panes: a row is accumulated once, however many windows it is in.
 
+mod distinct;
 mod grid;
 mod layer;
 mod sliding;
@@ -22,14 +23,12 @@ use base::plan::{Output, WindowAggregate, WindowProperty};
 use base::{ChangelogBatch, Result, RowKind};
 use grid::Grid;
 use layer::PaneRows;
-use sliding::Sliding;
+use sliding::{PANES, Sliding, WINDOWS};
 use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The names in snapshots.
-const PANES: &str = "panes";
-const WINDOWS: &str = "windows";
 const WATERMARK: &str = "watermark_ms";
 const POSITION: &str = "position_ms";
 
@@ -39,7 +38,8 @@ const POSITION: &str = "position_ms";
 /// * output: `+I` only: a window [s, e) fires when the watermark (for PROCTIME() the clock) reaches e - 1 ms, in the order of
 ///   window ends, then of the keys as they came into the window; a group whose rows were all retracted gives nothing
 /// * state: per key and pane with rows the accumulators and, if the input can retract, the number of rows; the same once per key
-///   for the window that was given last. CUMULATE keeps a pane until its first window only
+///   for the window that was given last. CUMULATE keeps a pane until its first window only. With DISTINCT over input that only
+///   adds rows, per key and value the panes in which it is
 /// * dropped: a pane with the last window that has it
 /// * late rows: a row whose windows have all fired is dropped and counted. A row of which some windows are open goes into those
 /// * NULL in the time column fails the job, or the row is dropped and counted
@@ -242,6 +242,13 @@ impl Operator for PaneAggregateOperator {
             self.sliding.restore_panes(&panes.slots, &panes.values)?;
         }
         self.sliding.restore_order();
+        for (at, (name, fields)) in self.sliding.distinct_tables().into_iter().enumerate() {
+            for table in restored.iter().filter_map(|snapshot| snapshot.table(&name)) {
+                let values = self.table.restore(table, self.own_groups.clone(), &fields)?;
+                self.sliding.resize_keys(self.table.slots_len());
+                self.sliding.restore_distinct(at, &values.slots, &values.values)?;
+            }
+        }
         Ok(())
     }
 
@@ -289,15 +296,12 @@ impl Operator for PaneAggregateOperator {
         self.late.take()
     }
 
-    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
-        let windows = self.table.snapshot_rows(WINDOWS, self.sliding.active(), self.sliding.window_state()?)?;
-        let (keys, panes) = self.sliding.pane_state()?;
-        let panes = self.sliding.pane_fields().into_iter().zip(panes).collect();
-        let panes = self.table.snapshot_rows(PANES, &keys, panes)?;
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let tables = self.sliding.snapshot(&self.table, scope)?;
         let times = [(WATERMARK, self.time.now_ms()), (POSITION, self.sliding.position())];
         let values: BTreeMap<String, i64> =
             times.into_iter().filter_map(|(name, time)| Some((name.to_string(), time?))).collect();
-        Ok(OperatorSnapshot { tables: vec![windows, panes], values })
+        Ok(OperatorSnapshot { tables, values })
     }
 
     fn wakes(&self) -> Wakes {

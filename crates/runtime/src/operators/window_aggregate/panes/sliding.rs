@@ -4,6 +4,7 @@
 //! [`Sliding::position`] have been given; what is kept by key is that of the window there, without what no later window has.
 
 use super::super::super::aggregates::Aggregates;
+use super::distinct::{DistinctCalls, Places, coming, leaving};
 use super::grid::Grid;
 use super::layer::{PaneRows, Rests};
 use super::slots::{NONE, PaneSlots};
@@ -13,7 +14,12 @@ use base::function::Merging;
 use base::plan::AggregateCall;
 use base::types::RowType;
 use base::{Error, Result};
+use state::{KeyTable, RowNumbers, Scope, TableSnapshot};
 use std::sync::Arc;
+
+/// The names in snapshots.
+pub(super) const PANES: &str = "panes";
+pub(super) const WINDOWS: &str = "windows";
 
 /// Panes of keys, and the window that they make.
 #[derive(Debug)]
@@ -27,7 +33,9 @@ pub(super) struct Sliding {
     /// Calls of which the beginning of the block is kept.
     folded: Aggregates,
     rests: Rests,
-    /// By call: its place among the exact ones, then the folded ones.
+    /// Calls with DISTINCT over input that only adds rows.
+    distinct: Vec<DistinctCalls>,
+    /// By call: its place among the exact ones, then the folded ones, then those with DISTINCT.
     places: Vec<usize>,
     position: Option<i64>,
 
@@ -43,6 +51,10 @@ pub(super) struct Sliding {
     results: Vec<u32>,
     slots: Vec<u32>,
     new: Vec<u32>,
+    /// Panes by their slots: which have changed since the last snapshot.
+    pane_numbers: RowNumbers,
+    /// Windows by their keys.
+    window_numbers: RowNumbers,
 }
 
 impl Sliding {
@@ -60,9 +72,11 @@ impl Sliding {
         let numbers = |wanted: Merging| -> Vec<usize> {
             mergings.iter().enumerate().filter(|(_, merging)| **merging == wanted).map(|(number, _)| number).collect()
         };
-        let (exact, folded) = (numbers(Merging::Exact), numbers(Merging::AnyOrder));
+        let (mut exact, folded) = (numbers(Merging::Exact), numbers(Merging::AnyOrder));
+        let distinct = if retracts { Vec::new() } else { DistinctCalls::of(calls, input, &mut exact)? };
         let mut places = vec![0; calls.len()];
-        exact.iter().chain(&folded).enumerate().for_each(|(place, &number)| places[number] = place);
+        let all = exact.iter().chain(&folded).chain(distinct.iter().flat_map(DistinctCalls::calls));
+        all.enumerate().for_each(|(place, &number)| places[number] = place);
         Ok(Some(Sliding {
             grid,
             panes: PaneSlots::default(),
@@ -70,6 +84,7 @@ impl Sliding {
             exact: Aggregates::some(calls, &exact, input)?,
             folded: Aggregates::some(calls, &folded, input)?,
             rests: Rests::default(),
+            distinct,
             places,
             position: None,
             held: Vec::new(),
@@ -79,6 +94,8 @@ impl Sliding {
             results: Vec::new(),
             slots: Vec::new(),
             new: Vec::new(),
+            pane_numbers: RowNumbers::default(),
+            window_numbers: RowNumbers::default(),
         }))
     }
 
@@ -113,6 +130,7 @@ impl Sliding {
             self.folded.resize(slots);
             self.rests.resize(slots, self.held.len());
         }
+        self.distinct.iter_mut().for_each(|calls| calls.resize(slots, self.held.len()));
     }
 
     /// Adds rows to their panes.
@@ -132,8 +150,28 @@ impl Sliding {
         }
         rows.apply(&mut self.exact, &slots)?;
         rows.apply(&mut self.folded, &slots)?;
+        self.add_distinct(rows, &slots)?;
+        slots.iter().for_each(|&slot| self.pane_numbers.changed(slot));
         self.slots = slots;
         Ok(())
+    }
+
+    /// Adds rows to the values of calls with DISTINCT. A pane that is not kept has no slot.
+    fn add_distinct(&mut self, rows: &PaneRows<'_>, slots: &[u32]) -> Result<()> {
+        if self.distinct.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<i64> = rows.panes.iter().map(|&pane| self.grid.number(pane)).collect();
+        let places = Places {
+            grid: self.grid,
+            position: self.position,
+            panes: &self.panes,
+            windows: &self.windows,
+            keys: rows.keys,
+            numbers: &numbers,
+            slots,
+        };
+        self.distinct.iter_mut().try_for_each(|calls| calls.add(rows, &places))
     }
 
     fn slot(&mut self, key: u32, pane: i64) -> u32 {
@@ -141,6 +179,7 @@ impl Sliding {
         if is_new {
             self.held[key as usize] += 1;
             self.new.push(slot);
+            self.pane_numbers.added(slot);
         }
         slot
     }
@@ -174,6 +213,13 @@ impl Sliding {
         }
         rows.apply_some(&mut self.exact, &kept, &slots)?;
         rows.apply_some(&mut self.exact, &late, &late_windows)?;
+        if !self.distinct.is_empty() {
+            let mut all = vec![NONE; rows.keys.len()];
+            kept.iter().zip(&slots).for_each(|(&place, &slot)| all[place as usize] = slot);
+            self.add_distinct(rows, &all)?;
+        }
+        slots.iter().for_each(|&slot| self.pane_numbers.changed(slot));
+        late.iter().for_each(|&place| self.window_numbers.changed(rows.keys[place as usize]));
         if !self.folded.is_empty() {
             let block_start = self.grid.block(position).saturating_sub(self.grid.size_ms);
             for &slot in new.iter().filter(|slot| self.panes.end(**slot) <= block_start) {
@@ -191,6 +237,7 @@ impl Sliding {
                 if is_rest(place) {
                     let (key, pane) = (rows.keys[place as usize], rows.panes[place as usize]);
                     into.extend(self.rests.with_pane(key, pane, &self.panes));
+                    into[places.len()..].iter().for_each(|&slot| self.pane_numbers.changed(slot));
                 } else {
                     into.push(window);
                 }
@@ -209,6 +256,7 @@ impl Sliding {
         if *inside == 0 {
             self.active.push(key);
             self.windows[key as usize] = self.panes.reserve();
+            self.window_numbers.added(key);
         }
         *inside += 1;
     }
@@ -257,9 +305,11 @@ impl Sliding {
                 }
             }
             self.folded.merge_slots(&into, &from)?;
+            into.iter().for_each(|&slot| self.pane_numbers.changed(slot));
         }
         let windows = self.windows(&self.active);
         self.folded.reset(&windows);
+        self.active.iter().for_each(|&key| self.window_numbers.changed(key));
         Ok(())
     }
 
@@ -274,6 +324,11 @@ impl Sliding {
             let windows = self.windows(&keys);
             self.exact.merge_slots(&windows, &slots)?;
             self.folded.merge_slots(&windows, &slots)?;
+            if !self.distinct.is_empty() {
+                let (into, from) = (coming(&windows), coming(&slots));
+                self.distinct.iter_mut().try_for_each(|calls| calls.enter(&into, &from))?;
+            }
+            keys.iter().for_each(|&key| self.window_numbers.changed(key));
             if let Some(counts) = &mut self.counts {
                 for (&slot, &window) in slots.iter().zip(&windows) {
                     counts[window as usize] += counts[slot as usize];
@@ -302,6 +357,12 @@ impl Sliding {
         let mut values = self.exact.values(&windows)?;
         if !self.folded.is_empty() {
             values.extend(self.folded_values(keys, &windows)?);
+        }
+        if !self.distinct.is_empty() {
+            let windows = coming(&windows);
+            for calls in &self.distinct {
+                values.extend(calls.values(&windows)?);
+            }
         }
         Ok(self.places.iter().map(|&place| values[place].clone()).collect())
     }
@@ -351,6 +412,10 @@ impl Sliding {
         }
         self.close_windows(&is_empty);
         is_empty.retain(|&key| self.held[key as usize] == 0);
+        for calls in &mut self.distinct {
+            calls.forget(&is_empty);
+            calls.tidy(self.grid, end, self.held.len());
+        }
         Ok(is_empty)
     }
 
@@ -370,9 +435,14 @@ impl Sliding {
             } else {
                 windows.push(self.windows[key as usize]);
                 from.push(slot);
+                self.window_numbers.changed(key);
             }
         }
         self.exact.unmerge_slots(&windows, &from)?;
+        if !self.distinct.is_empty() {
+            let (into, from) = (coming(&windows), leaving(&from));
+            self.distinct.iter_mut().try_for_each(|calls| calls.leave(&into, &from))?;
+        }
         if let Some(counts) = &mut self.counts {
             windows.iter().zip(&from).for_each(|(&window, &slot)| counts[window as usize] -= counts[slot as usize]);
         }
@@ -385,19 +455,27 @@ impl Sliding {
         let windows = self.windows(keys);
         self.reset(&windows);
         windows.into_iter().for_each(|window| self.panes.give_back(window));
-        keys.iter().for_each(|&key| self.windows[key as usize] = NONE);
+        for &key in keys {
+            self.windows[key as usize] = NONE;
+            self.window_numbers.removed(key);
+        }
     }
 
     /// Gives the slots of a pane free.
     fn release(&mut self, end: i64, slots: &[u32], keys: &[u32]) {
         self.reset(slots);
         keys.iter().for_each(|&key| self.held[key as usize] -= 1);
+        slots.iter().for_each(|&slot| self.pane_numbers.removed(slot));
         self.panes.release(end);
     }
 
     fn reset(&mut self, slots: &[u32]) {
         self.exact.reset(slots);
         self.folded.reset(slots);
+        if !self.distinct.is_empty() {
+            let all = [coming(slots), leaving(slots)].concat();
+            self.distinct.iter_mut().for_each(|calls| calls.reset(&all));
+        }
         if let Some(counts) = &mut self.counts {
             slots.iter().for_each(|&slot| counts[slot as usize] = 0);
         }
@@ -417,37 +495,49 @@ impl Sliding {
             + self.exact.heap_bytes()
             + self.folded.heap_bytes()
             + self.rests.heap_bytes()
+            + self.distinct.iter().map(DistinctCalls::heap_bytes).sum::<usize>()
+            + self.pane_numbers.heap_bytes()
+            + self.window_numbers.heap_bytes()
             + longs * size_of::<i64>()
             + (keys + slots) * size_of::<u32>()
     }
 }
 
-/// State in checkpoints: panes in the order of time, and windows in the order of their keys.
+/// State in checkpoints: panes, windows in the order of their keys, and the values of calls with DISTINCT.
 impl Sliding {
-    /// The columns of [`Sliding::pane_state`].
+    /// The columns of panes.
     pub fn pane_fields(&self) -> Vec<FieldRef> {
         std::iter::once(long_field("pane_end")).chain(self.window_fields()).collect()
     }
 
-    /// The columns of [`Sliding::window_state`].
+    /// The columns of windows.
     pub fn window_fields(&self) -> Vec<FieldRef> {
         let counts = self.counts.as_ref().map(|_| long_field("rows"));
         counts.into_iter().chain(self.exact.state_fields()).chain(self.folded.state_fields()).collect()
     }
 
-    /// The panes: the key of each, and the columns.
-    pub fn pane_state(&self) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
-        let slots: Vec<u32> = self.panes.slots().collect();
-        let keys = slots.iter().map(|&slot| self.panes.key(slot)).collect();
+    /// All tables, with the keys of `table`.
+    pub fn snapshot(&mut self, table: &KeyTable, scope: Scope) -> Result<Vec<TableSnapshot>> {
+        let (keys, gone) = self.window_numbers.take(scope, self.active.len(), || self.active.clone());
+        let columns = self.states(&self.windows(&keys))?;
+        let columns = self.window_fields().into_iter().zip(columns).collect();
+        let numbers = self.window_numbers.numbers(&keys);
+        let windows = table.snapshot_numbered(WINDOWS, gone, &keys, &numbers, false, columns)?;
+
+        // Those of the same pane stay in their order: in this keys come into windows.
+        let (slots, gone) = self.pane_numbers.take(scope, self.panes.len(), || self.panes.slots().collect());
+        let keys: Vec<u32> = slots.iter().map(|&slot| self.panes.key(slot)).collect();
         let mut columns = vec![longs(slots.iter().map(|&slot| self.panes.end(slot)))];
         columns.extend(self.states(&slots)?);
-        Ok((keys, columns))
-    }
+        let columns = self.pane_fields().into_iter().zip(columns).collect();
+        let numbers = self.pane_numbers.numbers(&slots);
+        let panes = table.snapshot_numbered(PANES, gone, &keys, &numbers, false, columns)?;
 
-    /// What is kept by key in the order of [`Sliding::active`].
-    pub fn window_state(&self) -> Result<Vec<(FieldRef, ArrayRef)>> {
-        let columns = self.states(&self.windows(&self.active))?;
-        Ok(self.window_fields().into_iter().zip(columns).collect())
+        let mut tables = vec![windows, panes];
+        for calls in &mut self.distinct {
+            tables.push(calls.snapshot(table, scope, self.grid, self.position)?);
+        }
+        Ok(tables)
     }
 
     fn states(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
@@ -492,6 +582,25 @@ impl Sliding {
         }
         self.new.clear();
         self.restore(&slots, &columns[1..])
+    }
+
+    /// The tables of calls with DISTINCT, with their columns.
+    pub fn distinct_tables(&self) -> Vec<(String, Vec<FieldRef>)> {
+        self.distinct.iter().map(|calls| (calls.table().to_string(), calls.fields())).collect()
+    }
+
+    /// Takes over values of these keys, of the calls at this place. Panes and windows are there.
+    pub fn restore_distinct(&mut self, at: usize, keys: &[u32], columns: &[ArrayRef]) -> Result<()> {
+        let places = Places {
+            grid: self.grid,
+            position: self.position,
+            panes: &self.panes,
+            windows: &self.windows,
+            keys,
+            numbers: &[],
+            slots: &[],
+        };
+        self.distinct[at].restore(keys, columns, places)
     }
 
     /// All windows and panes have been taken over.

@@ -100,6 +100,11 @@ impl PaneSlots {
         (slot, true)
     }
 
+    /// The slot of a key's pane. All panes must be where they belong.
+    pub fn find(&self, key: u32, end: i64) -> Option<u32> {
+        self.panes.get(&end)?.index.find(hash(key), |slot| self.keys[*slot as usize] == key).copied()
+    }
+
     /// Takes out a pane, which may be new.
     fn take(&mut self, end: i64) -> Pane {
         match self.current.take() {
