@@ -148,6 +148,11 @@ impl ChangelogBatch {
     }
 }
 
+/// Bytes of the rows of a batch alone: a slice counts without the rest of what it was cut from.
+pub fn slice_bytes(records: &RecordBatch) -> usize {
+    records.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
+}
+
 /// The kinds that a stream may carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChangelogMode(u8);

@@ -1,5 +1,6 @@
 //! The session options that `SET` knows, and the typed configuration of a job made from them.
 
+use crate::checkpoint_dir;
 use crate::error::{Language, Result};
 use crate::options::{OptionKind, OptionSpec, Options};
 use crate::recovery::{self, CheckpointConfig, RestartStrategy};
@@ -306,6 +307,13 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
     recovery::EXECUTION_DIR,
     recovery::RETAINED,
     recovery::EXECUTION_RETAINED,
+    checkpoint_dir::ENDPOINT,
+    checkpoint_dir::ACCESS_KEY,
+    checkpoint_dir::SECRET_KEY,
+    checkpoint_dir::REGION,
+    checkpoint_dir::ENDPOINT_REGION,
+    checkpoint_dir::PATH_STYLE,
+    checkpoint_dir::PATH_STYLE_OLD,
     recovery::RESTART,
     recovery::RESTART_OLD,
     recovery::FIXED_ATTEMPTS,
@@ -353,6 +361,11 @@ pub const SESSION_OPTIONS: &[SessionOption] = &[
         "state.*",
         "state is in memory while the job runs and in the folder of its checkpoints",
         "运行时状态在内存中，并保存在检查点目录",
+    ),
+    inert(
+        "s3.*",
+        "checkpoints are all that goes there, and the options above are all they need",
+        "只有检查点写入该存储，上述选项即已足够",
     ),
     inert(
         "restart-strategy*",

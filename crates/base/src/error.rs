@@ -330,6 +330,7 @@ fn chinese_action(action: &str) -> String {
         "create" => "创建",
         "remove" => "删除",
         "rename" => "重命名",
+        "use" => "使用",
         "start" => "启动",
         "lock" => "锁定",
         "listen on" => "监听",

@@ -7,6 +7,7 @@
 //! rebuilt after it.
 
 pub mod changelog;
+pub mod checkpoint_dir;
 pub mod clock;
 pub mod config;
 pub mod connector;
@@ -54,5 +55,6 @@ pub const CODES: &[&ErrorCode] = &[
     &options::MISSING_OPTION,
     &options::BAD_OPTION,
     &options::MISSPELT_OPTION,
+    &checkpoint_dir::BAD_ADDRESS,
     &types::BAD_TYPE,
 ];

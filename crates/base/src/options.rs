@@ -58,6 +58,18 @@ impl OptionSpec {
     }
 }
 
+/// How the keys of options end whose values are shown to nobody.
+pub const SECRET_KEYS: &[&str] = &["password", "sasl.jaas.config", "secret-key"];
+
+/// What stands for a secret.
+pub const MASK: &str = "***";
+
+/// The value of an option as it may be shown.
+pub fn shown<'a>(key: &str, value: &'a str) -> &'a str {
+    let key = key.to_ascii_lowercase();
+    if SECRET_KEYS.iter().any(|secret| key.ends_with(secret)) { MASK } else { value }
+}
+
 /// An unknown key.
 pub const UNKNOWN_OPTION: ErrorCode = ErrorCode {
     code: "HW-C001",

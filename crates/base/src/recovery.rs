@@ -1,9 +1,9 @@
 //! How a job survives a failure: the session's options of checkpoints and restarts, read once.
 
+use crate::checkpoint_dir::CheckpointDir;
 use crate::config::{SessionOption, used};
 use crate::error::{Error, Result};
 use crate::options::{BAD_OPTION, OptionKind, Options};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// `execution.checkpointing.timeout`.
@@ -35,8 +35,8 @@ pub const DIR: SessionOption = used(
     "state.checkpoints.dir",
     OptionKind::Text,
     None,
-    "the folder of checkpoints, a path or a file:// address; default: the state folder of the program",
-    "检查点目录，路径或 file:// 地址；默认为程序的状态目录",
+    "where checkpoints are kept: a path, a file:// address, or s3://BUCKET/PREFIX; default: the state folder of the program",
+    "检查点位置：路径、file:// 地址或 s3://BUCKET/PREFIX；默认为程序的状态目录",
 );
 /// `execution.checkpointing.dir`.
 pub const EXECUTION_DIR: SessionOption = used(
@@ -153,8 +153,8 @@ pub struct CheckpointConfig {
     pub tolerable_failures: usize,
     /// How many are kept.
     pub retained: usize,
-    /// Their folder, if the script names one.
-    pub dir: Option<PathBuf>,
+    /// Where they are kept, if the script says so.
+    pub dir: Option<CheckpointDir>,
 }
 
 impl Default for CheckpointConfig {
@@ -201,20 +201,19 @@ impl CheckpointConfig {
     /// Reads the session's options.
     ///
     /// # Errors
-    /// A value that its option does not take, or a folder that is not on the local disk.
+    /// A value that its option does not take, or an address where no checkpoint can be kept.
     pub fn from_options(options: &Options) -> Result<CheckpointConfig> {
         let defaults = CheckpointConfig::default();
         let retained = match options.get(EXECUTION_RETAINED.spec.key) {
             Some(_) => count(options, &EXECUTION_RETAINED, 1)?,
             None => count(options, &RETAINED, 1)?,
         };
-        let dir = options.get(DIR.spec.key).or_else(|| options.get(EXECUTION_DIR.spec.key));
         Ok(CheckpointConfig {
             timeout: options.duration(&TIMEOUT.spec)?.unwrap_or(defaults.timeout),
             min_pause: options.duration(&MIN_PAUSE.spec)?.unwrap_or_default(),
             tolerable_failures: count(options, &TOLERABLE_FAILURES, 0)?.unwrap_or_default() as usize,
             retained: retained.unwrap_or(1) as usize,
-            dir: dir.map(local_folder).transpose()?,
+            dir: CheckpointDir::from_options(options)?,
         })
     }
 }
@@ -256,19 +255,6 @@ fn count(options: &Options, option: &SessionOption, least: i64) -> Result<Option
             let expected = format!("a whole number from {least}");
             Err(Error::new(&BAD_OPTION, &[("key", &option.spec.key), ("value", &number), ("expected", &expected)]))
         }
-    }
-}
-
-/// A path, or a `file:` address as Flink spells it.
-fn local_folder(text: &str) -> Result<PathBuf> {
-    if let Some(path) = text.strip_prefix("file://").or_else(|| text.strip_prefix("file:")) {
-        return Ok(PathBuf::from(path));
-    }
-    match text.split_once("://") {
-        Some((scheme, _)) => {
-            Err(Error::unsupported(format!("checkpoints at {scheme}:// addresses ({})", DIR.spec.key)))
-        }
-        None => Ok(PathBuf::from(text)),
     }
 }
 

@@ -32,7 +32,7 @@ fn both_spellings_are_read() {
     ] {
         let config = CheckpointConfig::from_options(&options(&[(dir, "file:///data/ck"), (retained, "3")]));
         let config = config.expect("both are known");
-        assert_eq!((config.dir, config.retained), (Some(PathBuf::from("/data/ck")), 3));
+        assert_eq!((config.dir, config.retained), (Some(CheckpointDir::Local("/data/ck".into())), 3));
     }
     let strategy = |key| RestartStrategy::from_options(&options(&[(key, "fixed-delay")]), false).expect("known");
     let expected = RestartStrategy::FixedDelay { attempts: 1, delay: Duration::from_secs(1) };
@@ -42,7 +42,7 @@ fn both_spellings_are_read() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     let code = |pair| CheckpointConfig::from_options(&options(&[pair])).expect_err("refused").code();
-    assert_eq!(code(("state.checkpoints.dir", "s3://bucket/ck")), "HW-I002");
+    assert_eq!(code(("state.checkpoints.dir", "oss://bucket/ck")), "HW-X105");
     assert_eq!(code(("state.checkpoints.num-retained", "0")), "HW-C003");
     assert_eq!(code(("execution.checkpointing.tolerable-failed-checkpoints", "-1")), "HW-C003");
     let rate = options(&[("restart-strategy.type", "failure-rate")]);

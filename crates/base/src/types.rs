@@ -15,6 +15,11 @@ use std::sync::Arc;
 pub const TYPE_KEY: &str = "flink.type";
 /// Metadata key of an Arrow field that holds its time attribute.
 pub const TIME_KEY: &str = "flink.time";
+/// The metadata key under which a column carries what it holds: a text that stays equal as long as the meaning does. State
+/// that is kept of the column is found by it when the script has changed.
+pub const COLUMN_ID_KEY: &str = "highwater.column";
+/// The metadata key under which a column of an aggregate's state carries its call, as SQL.
+pub const COLUMN_CALL_KEY: &str = "highwater.call";
 /// Time zone written into the Arrow type of TIMESTAMP_LTZ: the values are instants.
 pub const INSTANT_ZONE: &str = "UTC";
 /// The length of STRING and BYTES: VARCHAR and VARBINARY without a limit that matters.
@@ -96,6 +101,19 @@ impl LogicalType {
     pub const STRING: LogicalType = LogicalType::VarChar(LENGTH_MAX);
     /// BYTES.
     pub const BYTES: LogicalType = LogicalType::VarBinary(LENGTH_MAX);
+
+    /// Whether every value of this type is the same value of the other, larger one.
+    pub fn widens_to(&self, other: &LogicalType) -> bool {
+        use LogicalType::*;
+        match (self, other) {
+            (TinyInt, SmallInt | Int | BigInt) | (SmallInt, Int | BigInt) | (Int, BigInt) => true,
+            (VarChar(from), VarChar(to)) | (VarBinary(from), VarBinary(to)) => to >= from,
+            (Decimal { precision: from, scale: one }, Decimal { precision: to, scale: other }) => {
+                to >= from && one == other
+            }
+            _ => self == other,
+        }
+    }
 
     /// This type, nullable.
     pub fn nullable(self) -> SqlType {
@@ -436,10 +454,17 @@ impl fmt::Display for Field {
 }
 
 /// The columns of a stream, with the Arrow schema of its batches.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct RowType {
     fields: Vec<Field>,
     arrow: SchemaRef,
+}
+
+/// What columns hold is no part of their types.
+impl PartialEq for RowType {
+    fn eq(&self, other: &RowType) -> bool {
+        self.fields == other.fields
+    }
 }
 
 impl RowType {
@@ -480,7 +505,29 @@ impl RowType {
 
     /// The row of some of the columns, in the given order.
     pub fn project(&self, columns: &[usize]) -> RowType {
-        RowType::new(columns.iter().map(|&index| self.fields[index].clone()).collect())
+        let arrow = columns.iter().map(|&index| self.arrow.fields()[index].clone()).collect::<Vec<_>>();
+        RowType {
+            fields: columns.iter().map(|&index| self.fields[index].clone()).collect(),
+            arrow: Arc::new(Schema::new(arrow)),
+        }
+    }
+
+    /// The same columns with what each of them holds, under [`COLUMN_ID_KEY`].
+    pub fn identified(self, ids: &[String]) -> RowType {
+        let known = |(field, id): (&FieldRef, &String)| field.metadata().get(COLUMN_ID_KEY) == Some(id);
+        if self.arrow.fields().iter().zip(ids).all(known) {
+            return self;
+        }
+        let identified = self.arrow.fields().iter().enumerate().map(|(index, field)| {
+            let mut field = field.as_ref().clone();
+            if let Some(id) = ids.get(index) {
+                let mut metadata = field.metadata().clone();
+                metadata.insert(COLUMN_ID_KEY.into(), id.clone());
+                field.set_metadata(metadata);
+            }
+            field
+        });
+        RowType { arrow: Arc::new(Schema::new(identified.collect::<Vec<_>>())), fields: self.fields }
     }
 }
 

@@ -67,3 +67,19 @@ fn a_field_keeps_its_sql_type_through_arrow() {
         ArrowField::new("c", DataType::Int64, true).with_metadata([(TYPE_KEY.to_string(), "INT".to_string())].into());
     assert_eq!(SqlType::from_arrow(&changed).expect("type"), LogicalType::BigInt.nullable());
 }
+
+#[test]
+fn columns_say_what_they_hold() {
+    let row = RowType::new(vec![
+        Field::new("a", LogicalType::Int.nullable()),
+        Field::new("b", LogicalType::BigInt.not_null()),
+    ]);
+    let identified = row.clone().identified(&["x + 1".to_string(), "y".to_string()]);
+    let id = |row: &RowType, column: usize| row.arrow().field(column).metadata().get(COLUMN_ID_KEY).cloned();
+    assert_eq!((id(&identified, 0), id(&identified, 1)), (Some("x + 1".into()), Some("y".into())));
+    assert_eq!(id(&identified.project(&[1]), 0), Some("y".into()));
+    assert_eq!(row, identified, "it is no part of the type");
+    // Batches of a stream have its schema object: it is not made anew.
+    let again = identified.clone().identified(&["x + 1".to_string(), "y".to_string()]);
+    assert!(std::sync::Arc::ptr_eq(again.arrow(), identified.arrow()));
+}

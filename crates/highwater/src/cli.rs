@@ -179,7 +179,8 @@ pub enum StateCommand {
 /// Whose state.
 #[derive(Debug, Args)]
 pub struct StateOfArgs {
-    /// A job, or the folder of a savepoint or of checkpoints; not needed if only one job has state
+    /// A job, the folder of a savepoint or of checkpoints, or s3://BUCKET/PREFIX of the latter; not needed if only one job
+    /// has state
     #[arg(value_name = "JOB|DIR")]
     pub job: Option<String>,
     /// One JSON document, or one line for each row

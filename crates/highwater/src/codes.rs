@@ -136,12 +136,12 @@ pub const RESUMED: ErrorCode = ErrorCode {
     retry: false,
     en: Text {
         what: "job {job} goes on from checkpoint {epoch}",
-        why: "it was taken at {time} UTC; {kept} operator(s) keep their state, {new} begin without",
+        why: "it was taken at {time} UTC; {kept} operator(s) keep their state, {new} begin without{list}",
         fix: "to begin anew instead: highwater run ... --fresh",
     },
     zh: Text {
         what: "作业 {job} 从检查点 {epoch} 继续",
-        why: "该检查点完成于 {time} UTC；{kept} 个算子保留状态，{new} 个从空状态开始",
+        why: "该检查点完成于 {time} UTC；{kept} 个算子保留状态，{new} 个从空状态开始{list}",
         fix: "如需从头开始：highwater run ... --fresh",
     },
 };

@@ -2,11 +2,13 @@
 //!
 //! A run is known by its folder `<state dir>/<run name>/` with `run.json` (process id and socket path). The socket lies in
 //! that folder, or in the temporary folder when its path would be longer than a Unix socket address may be. `owner.json`
-//! says whose saved state is in the folder, if there is any; `lock` keeps a second run out.
+//! says whose saved state is in the folder, if there is any, and `places.json` where else it is; `lock` keeps a second run
+//! out.
 
 use crate::codes::{ALREADY_RUNNING, NO_ANSWER, NO_SUCH_JOB, NOTHING_RUNS, WHICH_JOB};
 use crate::jobs::Jobs;
 use crate::kept::Owner;
+use crate::places;
 use crate::savepoints;
 use base::{Error, Result};
 use runtime::StopMode;
@@ -156,6 +158,7 @@ impl Drop for Control {
         let _ = std::fs::remove_dir(self.folder.join("checkpoints"));
         if !self.keeps_state && !self.folder.join("checkpoints").exists() {
             let _ = std::fs::remove_file(self.folder.join(OWNER));
+            places::forget(&self.folder);
         }
         if let Some(lock) = self.lock.take() {
             lock.remove();

@@ -1,4 +1,4 @@
-//! What a run keeps on disk: whose it is, and for each job the folder of its checkpoints and the one to go on from.
+//! What a run keeps: whose it is, and for each job the place of its checkpoints and the one to go on from.
 //!
 //! A run keeps its state under its name. The name is `pipeline.name`, or else that of the script's file, and then it
 //! belongs to that very file: another script of the same file name gets a number behind it. Results of SELECT, batch jobs
@@ -6,11 +6,14 @@
 
 use crate::codes::{FINISHED_BEFORE, JOBS_GONE, NO_CHECKPOINT, RESUMED, STATE_OF_ITS_OWN};
 use crate::control::file_name;
+use crate::places;
 use crate::script::{PlannedScript, ScriptJob};
+use base::checkpoint_dir::CheckpointDir;
+use base::plan::NodeKind;
 use base::{Error, Result};
 use planner::JobKind;
 use runtime::{CheckpointStore, JobCheckpoint, JobLabel, RestoreReport, StoredCheckpoint};
-use state::CheckpointFolder;
+use state::{CheckpointFolder, CheckpointPlace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,40 +110,36 @@ impl Kept {
             kept.jobs.extend(planned.jobs.iter().map(|_| None));
             return Ok(kept);
         }
-        let mut seen = BTreeMap::new();
-        let mut folders: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
-        folders.entry(run.join("checkpoints")).or_default();
-        let mut places = Vec::new();
-        for job in &planned.jobs {
-            places.push(keeps_state(job).then(|| {
-                let folder = match &job.job.plan.config.checkpoints.dir {
-                    Some(dir) => dir.join(run.file_name().unwrap_or_default()),
-                    None => run.join("checkpoints"),
-                };
-                let key = job_key(job, &mut seen);
-                folders.entry(folder.clone()).or_default().insert(key.clone());
-                Place { path: folder.join(&key), cache: run.join(format!("{CACHE_PREFIX}{key}")), key }
-            }));
-        }
+        let (places, folders) = where_to(planned, run)?;
         let mut savepoint = args.from.as_deref().map(Begin::read).transpose()?;
+        if let Some(begin) = &mut savepoint {
+            begin.rename(planned, &places);
+        }
         if args.from.is_some() && !args.fresh {
-            let mut own = places.iter().flatten().map(|place| &place.path);
-            if let Some(path) = own.find(|path| CheckpointFolder::has_checkpoints(path)) {
-                return Err(Error::new(&STATE_OF_ITS_OWN, &[("path", &path.display())]));
+            for place in places.iter().flatten() {
+                if CheckpointStore::is_in(&place.checkpoints)? {
+                    return Err(Error::new(&STATE_OF_ITS_OWN, &[("path", &place.checkpoints)]));
+                }
             }
         }
         if let Some(begin) = savepoint.as_ref().filter(|_| !args.may_lose_state) {
             // Before anything of the script's own is given up.
             begin.check(planned, &places)?;
         }
-        let gone = jobs_besides(&folders);
+        let gone = jobs_besides(&folders)?;
         if args.fresh {
-            for path in places.iter().flatten().map(|place| &place.path).chain(&gone) {
-                CheckpointFolder::open(path)?.clear()?;
+            for place in places.iter().flatten().map(|place| &place.checkpoints) {
+                let folder = CheckpointFolder::open(place)?;
+                folder.claim()?;
+                folder.clear()?;
+            }
+            for place in &gone {
+                let folder = CheckpointFolder::open(place)?;
+                folder.clear()?;
+                folder.release()?;
             }
         } else if !gone.is_empty() && !args.may_lose_state {
-            let names: Vec<String> = gone.iter().map(|path| path.display().to_string()).collect();
-            return Err(Error::new(&JOBS_GONE, &[("count", &gone.len()), ("list", &names.join("\n"))]));
+            return Err(jobs_gone(gone.iter().map(CheckpointPlace::to_string).collect()));
         }
         remove_caches(run);
         for (job, place) in planned.jobs.iter().zip(places) {
@@ -166,30 +165,39 @@ impl Kept {
     fn open_job(
         &mut self,
         job: &ScriptJob,
-        place: Place,
+        place: JobPlace,
         owner: &Owner,
         args: &KeepArgs,
         savepoint: Option<&mut Begin>,
     ) -> Result<KeptJob> {
-        let Place { path, key, cache } = place;
-        let script_digest = state::text_digest(&args.script_text);
+        let JobPlace { checkpoints, key, cache } = place;
+        let script_digest = state::digest(args.script_text.as_bytes());
         let label = JobLabel { job: key.clone(), script: owner.text(), script_digest };
-        let store = CheckpointStore::open(&path, label, job.job.plan.config.checkpoints.retained)?;
-        let stored = match (savepoint, args.checkpoint) {
-            (Some(begin), _) => begin.take(&key),
-            (None, Some(epoch)) => Some(store.go_back_to(epoch)?),
-            (None, None) => store.newest()?,
-        };
-        if let Some(stored) = &stored {
-            let report = RestoreReport::new(&job.job.plan, &stored.checkpoint);
-            if report.is_lossy() {
-                match args.may_lose_state {
-                    false => return Err(report.loss()),
-                    true => self.notes.push(report.loss()),
-                }
+        let store = CheckpointStore::open(&checkpoints, label, job.job.plan.config.checkpoints.retained)?;
+        let saved = savepoint.map(|begin| begin.take(&key));
+        let fitting = || -> Result<_> {
+            let stored = match (&saved, args.checkpoint) {
+                (Some(saved), _) => saved.clone(),
+                (None, Some(epoch)) => Some(store.go_back_to(epoch)?),
+                (None, None) => store.newest()?,
+            };
+            let Some(stored) = stored else { return Ok(None) };
+            let report = RestoreReport::new(&job.job.plan, &stored.checkpoint)?;
+            match report.is_lossy() && !args.may_lose_state {
+                true => Err(report.loss()),
+                false => Ok(Some((stored, report))),
             }
-            self.notes.push(note(&key, stored, &report));
+        };
+        // Whoever cannot go on takes nothing from a run on another machine; whoever can begins where that one is by then.
+        let mut found = fitting()?;
+        if store.claim()? {
+            found = fitting()?;
         }
+        if let Some((stored, report)) = &found {
+            self.notes.extend(report.is_lossy().then(|| report.loss()));
+            self.notes.push(note(&key, stored, report));
+        }
+        let stored = found.map(|(stored, _)| stored);
         let store = Arc::new(store);
         self.stores.push(store.clone());
         Ok(KeptJob { key, store, stored, cache })
@@ -213,13 +221,50 @@ impl Kept {
 }
 
 /// Where the state of a job goes.
-struct Place {
+struct JobPlace {
     /// Its checkpoints.
-    path: PathBuf,
+    checkpoints: CheckpointPlace,
     /// What does not fit into memory.
     cache: PathBuf,
     /// By what the job is known.
     key: String,
+}
+
+/// A place that holds a folder of checkpoints for each job, with the keys of the jobs that the script has there.
+type Folders = Vec<(CheckpointPlace, BTreeSet<String>)>;
+
+/// Where the state of each job goes, and all places that may hold some. Whoever looks later finds them without the script.
+fn where_to(planned: &PlannedScript, run: &Path) -> Result<(Vec<Option<JobPlace>>, Folders)> {
+    let name = run.file_name().unwrap_or_default().to_string_lossy();
+    let own = run.join("checkpoints");
+    let mut folders = vec![(CheckpointPlace::from(own.as_path()), BTreeSet::new())];
+    let mut elsewhere: Vec<&CheckpointDir> = Vec::new();
+    let mut seen = BTreeMap::new();
+    let mut places = Vec::new();
+    for job in &planned.jobs {
+        if !keeps_state(job) {
+            places.push(None);
+            continue;
+        }
+        let index = match &job.job.plan.config.checkpoints.dir {
+            None => 0,
+            Some(dir) => match elsewhere.iter().position(|known| *known == dir) {
+                Some(index) => index + 1,
+                None => {
+                    elsewhere.push(dir);
+                    folders.push((CheckpointPlace::new(dir)?.join(&name), BTreeSet::new()));
+                    elsewhere.len()
+                }
+            },
+        };
+        let key = job_key(job, &mut seen);
+        let (folder, keys) = &mut folders[index];
+        keys.insert(key.clone());
+        let cache = run.join(format!("{CACHE_PREFIX}{key}"));
+        places.push(Some(JobPlace { checkpoints: folder.join(&key), cache, key }));
+    }
+    places::remember(run, &elsewhere)?;
+    Ok((places, folders))
 }
 
 /// A savepoint that a run begins with.
@@ -237,18 +282,36 @@ impl Begin {
         Ok(Begin { written_ms: saved.written_ms, jobs })
     }
 
+    /// A job is known by its tables: a statement set that has gained or lost some is still the same if it shares one.
+    fn rename(&mut self, planned: &PlannedScript, places: &[Option<JobPlace>]) {
+        let own: BTreeSet<&str> = places.iter().flatten().map(|place| place.key.as_str()).collect();
+        for (job, place) in planned.jobs.iter().zip(places) {
+            let Some(JobPlace { key, .. }) = place else { continue };
+            if self.jobs.contains_key(key) {
+                continue;
+            }
+            let sinks = || job.job.plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Sink(_)));
+            let is_alike = |saved: &JobCheckpoint| sinks().any(|sink| saved.digests.contains_key(&sink.operator_id));
+            let alike = self.jobs.iter().filter(|(saved, job)| !own.contains(saved.as_str()) && is_alike(job));
+            // Of two jobs that have become one, which one goes on is not for the program to say.
+            let [(saved, _)] = alike.collect::<Vec<_>>()[..] else { continue };
+            if let Some(checkpoint) = self.jobs.remove(&saved.clone()) {
+                self.jobs.insert(key.clone(), checkpoint);
+            }
+        }
+    }
+
     /// Refuses a script that has no use for a part of the savepoint.
-    fn check(&self, planned: &PlannedScript, places: &[Option<Place>]) -> Result<()> {
+    fn check(&self, planned: &PlannedScript, places: &[Option<JobPlace>]) -> Result<()> {
         let keys: BTreeSet<&str> = places.iter().flatten().map(|place| place.key.as_str()).collect();
-        let gone: Vec<&str> = self.jobs.keys().map(String::as_str).filter(|key| !keys.contains(key)).collect();
+        let gone: Vec<String> = self.jobs.keys().filter(|key| !keys.contains(key.as_str())).cloned().collect();
         if !gone.is_empty() {
-            return Err(Error::new(&JOBS_GONE, &[("count", &gone.len()), ("list", &gone.join("\n"))]));
+            return Err(jobs_gone(gone));
         }
         for (job, place) in planned.jobs.iter().zip(places) {
             let saved = place.as_ref().and_then(|place| self.jobs.get(&place.key));
-            if let Some(report) = saved.map(|saved| RestoreReport::new(&job.job.plan, saved))
-                && report.is_lossy()
-            {
+            let report = saved.map(|saved| RestoreReport::new(&job.job.plan, saved)).transpose()?;
+            if let Some(report) = report.filter(RestoreReport::is_lossy) {
                 return Err(report.loss());
             }
         }
@@ -259,6 +322,10 @@ impl Begin {
         let checkpoint = self.jobs.remove(key)?;
         Some(StoredCheckpoint { checkpoint, written_ms: self.written_ms })
     }
+}
+
+fn jobs_gone(names: Vec<String>) -> Error {
+    Error::new(&JOBS_GONE, &[("count", &names.len()), ("list", &names.join("\n"))])
 }
 
 /// Removes what a crash has left of state that was put away, also that of jobs which have no budget any more. What stays
@@ -276,14 +343,18 @@ fn note(key: &str, stored: &StoredCheckpoint, report: &RestoreReport) -> Error {
     let mut time = String::new();
     let unit = arrow::datatypes::TimeUnit::Millisecond;
     base::text::push_timestamp(&mut time, stored.written_ms, unit, ' ', base::text::Fraction::Fixed(0));
+    // What is lost has been said with all the rest.
+    let is_said = report.is_lossy() || report.migrated.is_empty() && report.new.is_empty();
+    let list = if is_said { String::new() } else { format!(":\n{}", report.lines().join("\n")) };
     Error::new(
         &RESUMED,
         &[
             ("job", &key),
             ("epoch", &stored.checkpoint.epoch),
             ("time", &time),
-            ("kept", &report.kept.len()),
+            ("kept", &(report.kept.len() + report.migrated.len())),
             ("new", &report.new.len()),
+            ("list", &list),
         ],
     )
 }
@@ -296,14 +367,15 @@ fn job_key(job: &ScriptJob, seen: &mut BTreeMap<String, usize>) -> String {
     if *count == 1 { name } else { format!("{name}-{count}") }
 }
 
-/// Folders of checkpoints of jobs that the script does not have.
-fn jobs_besides(folders: &BTreeMap<PathBuf, BTreeSet<String>>) -> Vec<PathBuf> {
+/// Places of checkpoints of jobs that the script does not have.
+fn jobs_besides(folders: &Folders) -> Result<Vec<CheckpointPlace>> {
     let mut gone = Vec::new();
     for (folder, known) in folders {
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        let other = entries.flatten().filter(|entry| !known.contains(&*entry.file_name().to_string_lossy()));
-        gone.extend(other.map(|entry| entry.path()).filter(|path| CheckpointFolder::has_checkpoints(path)));
+        for (key, place) in folder.folders()? {
+            if !known.contains(&key) && CheckpointStore::is_in(&place)? {
+                gone.push(place);
+            }
+        }
     }
-    gone.sort();
-    gone
+    Ok(gone)
 }

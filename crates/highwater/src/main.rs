@@ -13,6 +13,7 @@ mod kept;
 mod language;
 mod mask;
 mod output;
+mod places;
 mod registries;
 mod results;
 mod run;

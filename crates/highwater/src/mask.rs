@@ -1,14 +1,17 @@
 //! Messages without secrets: a script's line may be shown, the password in it may not.
 
 use base::error::Label;
+use base::options::{MASK, SECRET_KEYS};
 use base::{Error, Language};
-
-/// What stands for a secret.
-const MASK: &str = "***";
 
 /// A message for people. In lines of a script, the values of password options are masked.
 pub fn render(error: &Error, language: Language, label: Label) -> String {
     mask(&error.render(language, label))
+}
+
+/// The text of a script, the values of password options masked.
+pub fn script(text: &str) -> String {
+    mask_line(text).0
 }
 
 fn mask(text: &str) -> String {
@@ -58,11 +61,9 @@ fn next_secret(text: &str) -> Option<(usize, usize)> {
     let lower = text.to_ascii_lowercase();
     let mut from = 0;
     loop {
-        let found = ["password'", "sasl.jaas.config'"]
-            .iter()
-            .filter_map(|key| Some((lower[from..].find(key)?, key.len())))
-            .min()?;
-        from += found.0 + found.1;
+        let found = SECRET_KEYS.iter().filter_map(|key| Some((lower[from..].find(&format!("{key}'"))?, key.len())));
+        let (at, length) = found.min()?;
+        from += at + length + 1;
         let value = text[from..].trim_start();
         let Some(value) = value.strip_prefix('=').map(str::trim_start).and_then(|value| value.strip_prefix('\''))
         else {

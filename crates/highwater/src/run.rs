@@ -279,7 +279,7 @@ fn saved_run(planned: &PlannedScript, kept: &Kept, keep: &KeepArgs, folder: &Pat
     });
     SavedRun {
         script: keep.script.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
-        script_text: keep.script_text.clone(),
+        script_text: mask::script(&keep.script_text),
         folder: SavedRun::default_folder(folder),
         jobs: jobs.collect(),
     }

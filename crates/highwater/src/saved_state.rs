@@ -5,14 +5,17 @@
 use crate::cli::{StateArgs, StateCommand, StateLsArgs, StateOfArgs, StateReadArgs};
 use crate::codes::{NO_STATE, WHICH_STATE};
 use crate::control;
+use crate::places;
 use crate::table_text::{aligned, table};
 use crate::{EXIT_OK, language, output, refuse};
 use arrow::array::{Array, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use base::changelog::slice_bytes;
 use base::{Error, Result};
 use runtime::{CheckpointStore, JobCheckpoint};
 use serde_json::{Value, json};
+use state::CheckpointPlace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -48,10 +51,9 @@ impl SavedTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Bytes of the rows in memory; a slice counts only what is its own.
+    /// Bytes of the rows in memory.
     fn bytes(&self) -> usize {
-        let columns = self.batches.iter().flat_map(RecordBatch::columns);
-        columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
+        self.batches.iter().map(slice_bytes).sum()
     }
 }
 
@@ -81,6 +83,9 @@ impl SavedJob {
 
 /// The jobs that are meant.
 fn load(of: &StateOfArgs) -> Result<Vec<SavedJob>> {
+    if let Some(address) = of.job.as_deref().filter(|job| job.contains("://")) {
+        return jobs_in(address, &[places::named(address)?]);
+    }
     let path = of.job.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
     if let Some(path) = path {
         if path.join(savepoint::MANIFEST).is_file() {
@@ -88,14 +93,13 @@ fn load(of: &StateOfArgs) -> Result<Vec<SavedJob>> {
             let jobs = saved.jobs.into_iter();
             return jobs.map(|job| SavedJob::new(job.key, job.checkpoint, saved.written_ms)).collect();
         }
-        return jobs_below(&path);
+        return jobs_in(&path.display().to_string(), &[path.as_path().into()]);
     }
     let state_dir = control::state_dir(of.state_dir.state_dir.as_deref());
     let mut runs = Vec::new();
     for folder in folders(&state_dir) {
-        let checkpoints = folder.join("checkpoints");
-        if !folders(&checkpoints).is_empty() {
-            runs.push((file_name(&folder), checkpoints));
+        if places::has_others(&folder) || !folders(&folder.join("checkpoints")).is_empty() {
+            runs.push((file_name(&folder), folder));
         }
     }
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
@@ -105,26 +109,28 @@ fn load(of: &StateOfArgs) -> Result<Vec<SavedJob>> {
             let wanted = control::file_name(job);
             let run = runs.iter().find(|(name, _)| *name == wanted);
             let (_, path) = run.ok_or_else(|| Error::new(&NO_STATE, &[("what", job), ("choices", &choices)]))?;
-            jobs_below(path)
+            jobs_in(job, &places::of_run(path)?)
         }
-        (None, [(_, path)]) => jobs_below(path),
+        (None, [(name, path)]) => jobs_in(name, &places::of_run(path)?),
         (None, []) => Err(Error::new(&NO_STATE, &[("what", &state_dir.display()), ("choices", &choices)])),
         (None, _) => Err(which("job", &choices, "highwater state ls JOB")),
     }
 }
 
-/// The jobs whose checkpoints are in a folder, or in the folders below it.
-fn jobs_below(path: &Path) -> Result<Vec<SavedJob>> {
-    let mut places = folders(path);
-    places.push(path.to_path_buf());
+/// The jobs whose checkpoints are in some places, or in the places within these.
+fn jobs_in(what: &str, places: &[CheckpointPlace]) -> Result<Vec<SavedJob>> {
     let mut jobs = Vec::new();
     for place in places {
-        if let Some(stored) = CheckpointStore::peek(&place)? {
-            jobs.push(SavedJob::new(file_name(&place), stored.checkpoint, stored.written_ms)?);
+        let mut all = place.folders()?;
+        all.push((place.name(), place.clone()));
+        for (key, place) in all {
+            if let Some(stored) = CheckpointStore::peek(&place)? {
+                jobs.push(SavedJob::new(key, stored.checkpoint, stored.written_ms)?);
+            }
         }
     }
     if jobs.is_empty() {
-        return Err(Error::new(&NO_STATE, &[("what", &path.display()), ("choices", &"-")]));
+        return Err(Error::new(&NO_STATE, &[("what", &what), ("choices", &"-")]));
     }
     Ok(jobs)
 }

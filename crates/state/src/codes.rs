@@ -87,6 +87,83 @@ pub const CACHE_DAMAGED: ErrorCode = ErrorCode {
     },
 };
 
+/// An object store that does not answer, or says that it cannot now.
+pub const STORE_AWAY: ErrorCode = ErrorCode {
+    code: "HW-X106",
+    domain: Domain::External,
+    retry: true,
+    en: Text {
+        what: "could not {action} {address}: the object store does not answer",
+        why: "{cause}",
+        fix: "check 's3.endpoint' and the network; a running job goes on when the store is back",
+    },
+    zh: Text {
+        what: "无法{action} {address}：对象存储没有响应",
+        why: "{cause}",
+        fix: "请检查 's3.endpoint' 和网络；存储恢复后运行中的作业会继续",
+    },
+};
+
+/// An object store that does not take these keys, or this request.
+pub const STORE_REFUSES: ErrorCode = ErrorCode {
+    code: "HW-X107",
+    domain: Domain::External,
+    retry: false,
+    en: Text {
+        what: "could not {action} {address}: the object store refuses it",
+        why: "{cause}",
+        fix: "check the keys ('s3.access-key' and 's3.secret-key', or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), what they allow (list, get, put, delete), and 's3.region'",
+    },
+    zh: Text {
+        what: "无法{action} {address}：对象存储拒绝了请求",
+        why: "{cause}",
+        fix: "请检查密钥（'s3.access-key' 与 's3.secret-key'，或 AWS_ACCESS_KEY_ID 与 AWS_SECRET_ACCESS_KEY）及其权限（list、get、put、delete），以及 's3.region'",
+    },
+};
+
+/// A bucket that is not there.
+pub const BUCKET_MISSING: ErrorCode = ErrorCode {
+    code: "HW-X108",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "could not {action} {address}: there is no such bucket",
+        why: "{cause}",
+        fix: "create the bucket, or correct 'state.checkpoints.dir', 's3.endpoint' or 's3.region'",
+    },
+    zh: Text {
+        what: "无法{action} {address}：bucket 不存在",
+        why: "{cause}",
+        fix: "请创建该 bucket，或更正 'state.checkpoints.dir'、's3.endpoint' 或 's3.region'",
+    },
+};
+
+/// Checkpoints that a run of a later start has taken over.
+pub const ANOTHER_RUN: ErrorCode = ErrorCode {
+    code: "HW-X109",
+    domain: Domain::User,
+    retry: false,
+    en: Text {
+        what: "another run has taken over the checkpoints in {address}",
+        why: "the same job was started once more, here or on another machine, and the newest run goes on; what this one has done since its last checkpoint is not committed",
+        fix: "run the job once; if both are to run, give one of them another name: SET 'pipeline.name' = '...';",
+    },
+    zh: Text {
+        what: "{address} 中的检查点已被另一个运行实例接管",
+        why: "同一作业在本机或另一台机器上再次启动，由最新的实例继续运行；本实例自上一个检查点以来的处理结果不会提交",
+        fix: "同一作业只运行一个实例；若要同时运行，请为其中一个另起名字：SET 'pipeline.name' = '...';",
+    },
+};
+
 /// Every code of this crate.
-pub const CODES: &[&ErrorCode] =
-    &[&STATE_COLUMNS_DIFFER, &CHECKPOINT_DAMAGED, &CHECKPOINT_VERSION, &CHECKPOINTS_IN_USE, &CACHE_DAMAGED];
+pub const CODES: &[&ErrorCode] = &[
+    &STATE_COLUMNS_DIFFER,
+    &CHECKPOINT_DAMAGED,
+    &CHECKPOINT_VERSION,
+    &CHECKPOINTS_IN_USE,
+    &CACHE_DAMAGED,
+    &STORE_AWAY,
+    &STORE_REFUSES,
+    &BUCKET_MISSING,
+    &ANOTHER_RUN,
+];

@@ -1,31 +1,35 @@
-//! Checkpoints of one job in a folder of the local disk.
+//! Checkpoints of one job in a place of their own: a folder of the local disk, or a prefix of an object store.
 //!
-//! `segment-<epoch>...` holds sections: immutable, fsynced before anything points to it. `checkpoint-<epoch>.json` is the
-//! manifest that makes a checkpoint; it appears by one rename. Its first line has the length and the checksum of the
-//! rest. Everything else in the folder is a left-over of a crash and is removed.
+//! `segment-<epoch>...` holds sections: immutable, durable before anything points to it. `checkpoint-<epoch>.json` is the
+//! manifest that makes a checkpoint; it appears at once. Its first line has the length and the checksum of the rest.
+//! Everything else in the place is a left-over of a crash and is removed.
 //!
-//! Invariants: a manifest that can be read names only whole sections, each with its own checksum; the folder belongs
-//! to one process at a time.
+//! A local folder is locked. In an object store, a run makes a claim, `claim-<number>-<run>`, above all that there are,
+//! before it reads what it goes on from, and it looks for claims whenever it has put a manifest in place: one above its
+//! own means that a later run may have read the checkpoints before, and what has just been put there does not count. All
+//! that needs is a list that shows what has been written. Manifests have their claim in their names, so that what an
+//! outrun run leaves is never newer than what its successor writes.
+//!
+//! Invariants: a manifest that can be read names only whole sections, each with its own checksum; a local folder belongs
+//! to one process at a time, and what two runs write to an object store has different names.
 
-use crate::codes::{CHECKPOINT_DAMAGED, CHECKPOINT_VERSION, CHECKPOINTS_IN_USE};
+use crate::codes::{ANOTHER_RUN, CHECKPOINT_DAMAGED, CHECKPOINT_VERSION};
 use crate::lock::FileLock;
+use crate::storage::{CheckpointPlace, Files, NewFile, Storage, failed};
 use base::{Error, Result, fault};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// The first word of a manifest, with the version of the layout.
 const MANIFEST_VERSION: &str = "highwater-checkpoint-2";
-/// What a manifest is called while it is written.
-const UNFINISHED: &str = ".tmp";
 const MANIFEST_PREFIX: &str = "checkpoint-";
 const MANIFEST_SUFFIX: &str = ".json";
 const SEGMENT_PREFIX: &str = "segment-";
-const LOCK: &str = "lock";
-/// So much is read and written at once.
-const PIECE: usize = 1 << 18;
+const CLAIM_PREFIX: &str = "claim-";
 /// No more is set aside for what a manifest says, before it is read.
 const BYTES_MAX: usize = 1 << 30;
 
@@ -42,26 +46,41 @@ pub struct Section {
     pub checksum: u128,
 }
 
-/// The checkpoints of one job. Dropping it gives the folder free.
+/// A checkpoint of a job; the greatest one is the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CheckpointId {
+    /// The claim of the run that wrote it; 0 where there are none.
+    claim: u64,
+    /// That run.
+    run: u64,
+    /// Its number.
+    pub epoch: u64,
+}
+
+/// The checkpoints of one job. Dropping it gives the place free.
 #[derive(Debug)]
 pub struct CheckpointFolder {
-    path: PathBuf,
+    storage: Arc<dyn Storage>,
+    /// A number that no other run has.
+    run: u64,
+    /// The number of its claim; 0 without one.
+    claim: AtomicU64,
     lock: Option<FileLock>,
 }
 
 /// Reads the sections of a folder.
 #[derive(Debug, Clone)]
 pub struct SectionReader {
-    path: PathBuf,
+    storage: Arc<dyn Storage>,
 }
 
 /// A segment that is being written.
 #[derive(Debug)]
 pub struct SegmentWriter {
-    path: PathBuf,
+    storage: Arc<dyn Storage>,
     name: String,
     /// Made with the first section: a checkpoint without state needs no segment.
-    file: Option<BufWriter<File>>,
+    file: Option<Box<dyn NewFile>>,
     offset: u64,
     /// What stands before making, writing and syncing it.
     points: [fault::Point; 3],
@@ -69,7 +88,7 @@ pub struct SegmentWriter {
 
 /// A section on its way to a file.
 struct SectionBytes<'a> {
-    file: &'a mut BufWriter<File>,
+    file: &'a mut dyn NewFile,
     hash: Box<Xxh3>,
     bytes: u64,
 }
@@ -88,119 +107,173 @@ impl Write for SectionBytes<'_> {
 }
 
 impl CheckpointFolder {
-    /// Takes the folder, made if necessary.
+    /// Takes a place, made if necessary.
     ///
     /// # Errors
     /// A folder that cannot be written, or that another process has.
-    pub fn open(path: &Path) -> Result<CheckpointFolder> {
-        std::fs::create_dir_all(path).map_err(|cause| Error::io("create", path.display(), &cause))?;
-        let Some(lock) = FileLock::acquire(&path.join(LOCK))? else {
-            return Err(Error::new(&CHECKPOINTS_IN_USE, &[("path", &path.display())]));
-        };
-        // Folders that were just made must be found again after a power failure.
-        path.ancestors().skip(1).take(3).for_each(|parent| drop(sync_folder(parent)));
-        Ok(CheckpointFolder { path: path.to_path_buf(), lock: Some(lock) })
+    pub fn open(place: &CheckpointPlace) -> Result<CheckpointFolder> {
+        let lock = place.0.take()?;
+        let mut folder = CheckpointFolder::peek(place);
+        folder.lock = lock;
+        Ok(folder)
     }
 
-    /// A folder that is only looked at: it may belong to another process, and is not made.
-    pub fn peek(path: &Path) -> CheckpointFolder {
-        CheckpointFolder { path: path.to_path_buf(), lock: None }
+    /// A place that is only looked at: it may belong to another process, and is not made.
+    pub fn peek(place: &CheckpointPlace) -> CheckpointFolder {
+        // The keys of a hash map are random.
+        let run = RandomState::new().build_hasher().finish();
+        CheckpointFolder { storage: place.0.clone(), run, claim: AtomicU64::new(0), lock: None }
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether there is a checkpoint below a folder that nobody needs to have taken.
-    pub fn has_checkpoints(path: &Path) -> bool {
-        epochs_in(path).is_ok_and(|epochs| !epochs.is_empty())
-    }
-
-    /// The numbers of all checkpoints, the newest first.
+    /// From here on no other run writes here whose checkpoints count, except one that makes a claim later. To be called
+    /// before the checkpoint is read that the job goes on from.
     ///
     /// # Errors
-    /// A folder that cannot be read.
-    pub fn epochs(&self) -> Result<Vec<u64>> {
-        epochs_in(&self.path)
+    /// What the place refuses.
+    pub fn claim(&self) -> Result<()> {
+        if !self.storage.is_remote() {
+            return Ok(());
+        }
+        let mut files = self.files()?;
+        let number = claims(&files).map(|(number, _)| number).max().unwrap_or(0) + 1;
+        let own = self.claim_name(number);
+        self.storage.publish(&own, own.as_bytes())?;
+        self.claim.store(number, Ordering::Relaxed);
+        // Without its claim a run is outrun as well.
+        self.remove_files(claims(&files).map(|(_, name)| name.to_string()).collect(), &mut files)
+    }
+
+    fn claim_name(&self, number: u64) -> String {
+        format!("{CLAIM_PREFIX}{number:010}-{:016x}", self.run)
+    }
+
+    /// The job has come to its end: nobody has anything to claim.
+    ///
+    /// # Errors
+    /// What the place refuses.
+    pub fn release(&self) -> Result<()> {
+        if !self.storage.is_remote() {
+            return Ok(());
+        }
+        let mut files = self.files()?;
+        self.claim.store(0, Ordering::Relaxed);
+        self.remove_files(claims(&files).map(|(_, name)| name.to_string()).collect(), &mut files)
+    }
+
+    /// Refuses to go on when another run has made a claim after this one, as these files say.
+    fn check_claim(&self, files: &Files) -> Result<()> {
+        let number = self.claim.load(Ordering::Relaxed);
+        let own = self.claim_name(number);
+        let is_held = || files.contains_key(&own) && claims(files).all(|(_, name)| *name <= own);
+        match number == 0 || is_held() {
+            true => Ok(()),
+            false => Err(Error::new(&ANOTHER_RUN, &[("address", &self.address())])),
+        }
+    }
+
+    /// What people call it.
+    pub fn address(&self) -> String {
+        self.storage.address("")
+    }
+
+    /// All its files.
+    ///
+    /// # Errors
+    /// A place that cannot be looked at.
+    pub fn files(&self) -> Result<Files> {
+        self.storage.files()
+    }
+
+    /// All checkpoints, the newest first.
+    ///
+    /// # Errors
+    /// A place that cannot be looked at, or that another run has taken over.
+    pub fn checkpoints(&self) -> Result<Vec<CheckpointId>> {
+        let files = self.files()?;
+        self.check_claim(&files)?;
+        Ok(checkpoints_in(&files))
+    }
+
+    /// The newest checkpoint of a number.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, epoch: u64) -> Result<CheckpointId> {
+        let found = self.checkpoints()?.into_iter().find(|id| id.epoch == epoch);
+        found.ok_or_else(|| {
+            let address = self.storage.address(&CheckpointId { claim: 0, run: 0, epoch }.manifest());
+            Error::io("read", address, &io::ErrorKind::NotFound.into())
+        })
     }
 
     /// The name of a manifest, for messages.
-    pub fn manifest_path(&self, epoch: u64) -> PathBuf {
-        self.path.join(format!("{MANIFEST_PREFIX}{epoch:010}{MANIFEST_SUFFIX}"))
+    pub fn manifest_address(&self, id: CheckpointId) -> String {
+        self.storage.address(&id.manifest())
     }
 
     /// A new segment for checkpoint `epoch`; several are written at once.
     pub fn segment(&self, epoch: u64, writer: usize) -> SegmentWriter {
-        let suffix = if writer == 0 { String::new() } else { format!("-{writer}") };
-        let name = format!("{SEGMENT_PREFIX}{epoch:010}{suffix}");
         let points = [fault::SEGMENT_CREATE, fault::SEGMENT_WRITE, fault::SEGMENT_SYNC];
-        SegmentWriter { path: self.path.join(&name), name, file: None, offset: 0, points }
+        self.writer(epoch, if writer == 0 { String::new() } else { format!("-{writer}") }, points)
     }
 
     /// A new segment for what is made of the sections of checkpoint `epoch`.
     pub fn merged_segment(&self, epoch: u64) -> SegmentWriter {
-        let name = format!("{SEGMENT_PREFIX}{epoch:010}-merged");
-        let points = [fault::MERGE_CREATE, fault::MERGE_WRITE, fault::MERGE_SYNC];
-        SegmentWriter { path: self.path.join(&name), name, file: None, offset: 0, points }
+        self.writer(epoch, "-merged".into(), [fault::MERGE_CREATE, fault::MERGE_WRITE, fault::MERGE_SYNC])
+    }
+
+    fn writer(&self, epoch: u64, suffix: String, points: [fault::Point; 3]) -> SegmentWriter {
+        let run = if self.storage.is_remote() { format!("-{:016x}", self.run) } else { String::new() };
+        let name = format!("{SEGMENT_PREFIX}{epoch:010}{run}{suffix}");
+        SegmentWriter { storage: self.storage.clone(), name, file: None, offset: 0, points }
     }
 
     /// Who reads its sections, with or without the folder taken.
     pub fn reader(&self) -> SectionReader {
-        SectionReader { path: self.path.clone() }
+        SectionReader { storage: self.storage.clone() }
     }
 
-    /// Makes a checkpoint of `body`, whose sections are all finished. Gives the bytes of the manifest.
+    /// Makes a checkpoint of `body`, whose sections are all finished. Gives the bytes of the manifest, and the files that
+    /// are there then.
     ///
     /// # Errors
-    /// What the file system refuses; the checkpoint does not exist then.
-    pub fn publish(&self, epoch: u64, body: &str) -> Result<u64> {
-        let path = self.manifest_path(epoch);
-        let unfinished = self.path.join(format!("{MANIFEST_PREFIX}{epoch:010}{UNFINISHED}"));
-        let text = format!("{MANIFEST_VERSION} {} {:032x}\n{body}", body.len(), xxh3_128(body.as_bytes()));
-        let write = || -> std::io::Result<()> {
-            // The names of the segments come first.
-            File::open(&self.path)?.sync_all()?;
-            fault::MANIFEST_WRITE.pass()?;
-            let mut file = File::create(&unfinished)?;
-            file.write_all(text.as_bytes())?;
-            fault::MANIFEST_SYNC.pass()?;
-            file.sync_all()?;
-            fault::MANIFEST_RENAME.pass()?;
-            std::fs::rename(&unfinished, &path)?;
-            fault::MANIFEST_FOLDER_SYNC.pass()?;
-            File::open(&self.path)?.sync_all()
-        };
-        write().map_err(|cause| Error::io("write", path.display(), &cause))?;
-        Ok(text.len() as u64)
+    /// What the place refuses: the checkpoint does not exist then, or its answer got lost. Another run that has the
+    /// place: the checkpoint does not count then, unless that run goes on from it.
+    pub fn publish(&self, epoch: u64, body: &str) -> Result<(u64, Files)> {
+        if self.storage.is_remote() && self.claim.load(Ordering::Relaxed) == 0 {
+            self.claim()?;
+        }
+        let id = CheckpointId { claim: self.claim.load(Ordering::Relaxed), run: self.run, epoch };
+        let text = format!("{MANIFEST_VERSION} {} {}\n{body}", body.len(), digest(body.as_bytes()));
+        self.storage.publish(&id.manifest(), text.as_bytes())?;
+        let files = self.files()?;
+        self.check_claim(&files)?;
+        Ok((text.len() as u64, files))
     }
 
     /// The body of a manifest.
     ///
     /// # Errors
     /// One that is damaged, of another version, or cannot be read.
-    pub fn manifest(&self, epoch: u64) -> Result<String> {
-        let path = self.manifest_path(epoch);
-        let bytes = std::fs::read(&path).map_err(|cause| Error::io("read", path.display(), &cause))?;
-        let Ok(text) = String::from_utf8(bytes) else { return Err(damaged(&path, "it is no text")) };
-        let Some((head, body)) = text.split_once('\n') else { return Err(damaged(&path, "it ends in its first line")) };
+    pub fn manifest(&self, id: CheckpointId) -> Result<String> {
+        let address = self.manifest_address(id);
+        let mut bytes = Vec::new();
+        self.storage.read(&id.manifest(), 0..u64::MAX, &mut |piece| bytes.extend_from_slice(piece))?;
+        let damaged = |cause: &str| damaged(&address, cause);
+        let Ok(text) = String::from_utf8(bytes) else { return Err(damaged("it is no text")) };
+        let Some((head, body)) = text.split_once('\n') else { return Err(damaged("it ends in its first line")) };
         let words: Vec<&str> = head.split(' ').collect();
-        let &[version, length, checksum] = words.as_slice() else { return Err(damaged(&path, "its first line")) };
+        let &[version, length, checksum] = words.as_slice() else { return Err(damaged("its first line")) };
         if version != MANIFEST_VERSION {
-            return Err(Error::new(&CHECKPOINT_VERSION, &[("what", &path.display())]));
+            return Err(Error::new(&CHECKPOINT_VERSION, &[("what", &address)]));
         }
         if length.parse() != Ok(body.len()) {
-            return Err(damaged(&path, &format!("it has {} bytes of {length}", body.len())));
+            return Err(damaged(&format!("it has {} bytes of {length}", body.len())));
         }
-        if checksum != format!("{:032x}", xxh3_128(body.as_bytes())) {
-            return Err(damaged(&path, "its checksum is wrong"));
+        if checksum != digest(body.as_bytes()) {
+            return Err(damaged("its checksum is wrong"));
         }
         Ok(body.to_string())
-    }
-
-    /// The size of a segment; `None` if it is not there.
-    pub fn segment_bytes(&self, name: &str) -> Option<u64> {
-        std::fs::metadata(self.path.join(name)).ok().map(|metadata| metadata.len())
     }
 
     /// The checkpoint with which a segment was written.
@@ -209,33 +282,30 @@ impl CheckpointFolder {
         rest.split('-').next()?.parse().ok()
     }
 
-    /// The bytes of all its files.
-    pub fn bytes(&self) -> u64 {
-        let names = names(&self.path).unwrap_or_default();
-        names.iter().filter_map(|name| self.segment_bytes(name)).sum()
-    }
-
-    /// Removes a checkpoint. Its segments stay until [`CheckpointFolder::sweep`].
+    /// Removes checkpoints, from `files` as well. Their segments stay until [`CheckpointFolder::sweep`].
     ///
     /// # Errors
-    /// What the file system refuses.
-    pub fn remove(&self, epoch: u64) -> Result<()> {
-        let path = self.manifest_path(epoch);
-        std::fs::remove_file(&path).map_err(|cause| Error::io("remove", path.display(), &cause))
+    /// What the place refuses.
+    pub fn remove(&self, checkpoints: &[CheckpointId], files: &mut Files) -> Result<()> {
+        self.remove_files(checkpoints.iter().map(|id| id.manifest()).collect(), files)
     }
 
-    /// Removes every file that is neither a manifest nor a segment in `keep`.
+    /// Removes every one of `files` that is neither a manifest nor a segment in `keep`, from the list as well.
     ///
     /// # Errors
-    /// What the file system refuses.
-    pub fn sweep(&self, keep: &BTreeSet<String>) -> Result<()> {
-        for name in names(&self.path)? {
-            let is_ours = name.starts_with(SEGMENT_PREFIX) || name.starts_with(MANIFEST_PREFIX);
-            let is_left_over = is_ours && epoch_of(&name).is_none() && !keep.contains(&name);
-            if is_left_over {
-                let path = self.path.join(&name);
-                std::fs::remove_file(&path).map_err(|cause| Error::io("remove", path.display(), &cause))?;
-            }
+    /// What the place refuses.
+    pub fn sweep(&self, files: &mut Files, keep: &BTreeSet<String>) -> Result<()> {
+        let is_left_over = |name: &String| is_ours(name) && CheckpointId::of(name).is_none() && !keep.contains(name);
+        let left_over = files.keys().filter(|name| is_left_over(name)).cloned().collect();
+        self.remove_files(left_over, files)
+    }
+
+    fn remove_files(&self, names: Vec<String>, files: &mut Files) -> Result<()> {
+        if !names.is_empty() {
+            self.storage.remove(&names)?;
+            names.iter().for_each(|name| {
+                files.remove(name);
+            });
         }
         Ok(())
     }
@@ -243,13 +313,14 @@ impl CheckpointFolder {
     /// Removes all checkpoints, the newest last: whatever is left after a crash is still one.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// What the place refuses.
     pub fn clear(&self) -> Result<()> {
-        for epoch in self.epochs()?.into_iter().rev() {
-            self.remove(epoch)?;
+        let mut files = self.files()?;
+        for id in checkpoints_in(&files).into_iter().rev() {
+            self.remove(&[id], &mut files)?;
         }
-        self.sweep(&BTreeSet::new())?;
-        sync_folder(&self.path).map_err(|cause| Error::io("write", self.path.display(), &cause))
+        self.sweep(&mut files, &BTreeSet::new())?;
+        self.storage.settle()
     }
 }
 
@@ -258,10 +329,10 @@ impl Drop for CheckpointFolder {
     fn drop(&mut self) {
         // One that was only looked at is somebody else's.
         let Some(lock) = self.lock.take() else { return };
-        if self.epochs().is_ok_and(|epochs| epochs.is_empty()) {
-            let _ = self.sweep(&BTreeSet::new());
-            lock.remove();
-            let _ = std::fs::remove_dir(&self.path);
+        let Ok(mut files) = self.files() else { return };
+        if checkpoints_in(&files).is_empty() {
+            let _ = self.sweep(&mut files, &BTreeSet::new());
+            self.storage.give_back(lock);
         }
     }
 }
@@ -277,43 +348,40 @@ impl SectionReader {
         Ok(bytes)
     }
 
-    /// Whether a section is whole.
+    /// Whether a section is whole, in a place with these files.
     ///
     /// # Errors
     /// A segment that is gone or damaged.
-    pub fn check(&self, section: &Section) -> Result<()> {
-        self.pieces(section, |_| {})
+    pub fn check(&self, section: &Section, files: &Files) -> Result<()> {
+        if !self.storage.is_remote() {
+            return self.pieces(section, |_| {});
+        }
+        // An object is whole by itself: it is not fetched twice. Its checksum is compared when it is read.
+        let address = self.storage.address(&section.file);
+        match files.get(&section.file) {
+            None => Err(Error::io("read", address, &io::ErrorKind::NotFound.into())),
+            Some(bytes) => match (section.offset + section.bytes).saturating_sub(*bytes) {
+                0 => Ok(()),
+                missing => Err(damaged(&address, &format!("it ends {missing} bytes too early"))),
+            },
+        }
     }
 
     fn pieces(&self, section: &Section, mut take: impl FnMut(&[u8])) -> Result<()> {
-        let path = self.path.join(&section.file);
         let mut hash = Box::new(Xxh3::new());
-        let mut read = || -> io::Result<u64> {
-            let mut file = File::open(&path)?;
-            file.seek(SeekFrom::Start(section.offset))?;
-            let mut buffer = vec![0; PIECE];
-            let mut left = section.bytes;
-            while left > 0 {
-                let wanted = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-                match file.read(&mut buffer[..wanted]) {
-                    Ok(0) => break,
-                    Ok(count) => {
-                        hash.update(&buffer[..count]);
-                        take(&buffer[..count]);
-                        left -= count as u64;
-                    }
-                    Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                    Err(cause) => return Err(cause),
-                }
-            }
-            Ok(left)
-        };
-        let missing = read().map_err(|cause| Error::io("read", path.display(), &cause))?;
-        if missing > 0 {
-            return Err(damaged(&path, &format!("it ends {missing} bytes too early")));
+        let mut left = section.bytes;
+        let range = section.offset..section.offset + section.bytes;
+        self.storage.read(&section.file, range, &mut |piece| {
+            hash.update(piece);
+            left -= piece.len() as u64;
+            take(piece);
+        })?;
+        let damaged = |cause: String| Err(damaged(&self.storage.address(&section.file), &cause));
+        if left > 0 {
+            return damaged(format!("it ends {left} bytes too early"));
         }
         if hash.digest128() != section.checksum {
-            return Err(damaged(&path, &format!("the checksum of the bytes from {} is wrong", section.offset)));
+            return damaged(format!("the checksum of the bytes from {} is wrong", section.offset));
         }
         Ok(())
     }
@@ -325,19 +393,26 @@ impl SegmentWriter {
         &self.name
     }
 
+    fn failed(&self, cause: io::Error) -> Error {
+        failed("write", self.storage.address(&self.name), cause)
+    }
+
     /// Adds a section piece by piece.
     ///
     /// # Errors
-    /// What the file system refuses, or `write` fails with.
+    /// What the place refuses, or `write` fails with.
     pub fn write_with(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Section> {
-        let [_, point, _] = self.points;
-        let offset = self.offset;
-        let error = |cause: io::Error| Error::io("write", self.path.display(), &cause);
-        let file = open(&mut self.file, &self.path, self.points).map_err(error)?;
-        point.pass().map_err(error)?;
-        let mut out = SectionBytes { file, hash: Box::new(Xxh3::new()), bytes: 0 };
+        let [create, point, _] = self.points;
+        if self.file.is_none() {
+            let made = create.pass().and_then(|()| self.storage.create(&self.name));
+            self.file = Some(made.map_err(|cause| self.failed(cause))?);
+        }
+        point.pass().map_err(|cause| self.failed(cause))?;
+        let Some(file) = &mut self.file else { return Err(Error::internal("a segment without a file")) };
+        let mut out = SectionBytes { file: file.as_mut(), hash: Box::new(Xxh3::new()), bytes: 0 };
         write(&mut out)?;
         let (bytes, checksum) = (out.bytes, out.hash.digest128());
+        let offset = self.offset;
         self.offset += bytes;
         Ok(Section { file: self.name.clone(), offset, bytes, checksum })
     }
@@ -351,73 +426,72 @@ impl SegmentWriter {
     /// Adds a section.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// What the place refuses.
     pub fn write(&mut self, bytes: &[u8]) -> Result<Section> {
-        let path = self.path.clone();
-        self.write_with(|out| out.write_all(bytes).map_err(|cause| Error::io("write", path.display(), &cause)))
+        let address = self.storage.address(&self.name);
+        self.write_with(|out| out.write_all(bytes).map_err(|cause| failed("write", address, cause)))
     }
 
     /// Makes everything durable; gives the bytes written.
     ///
     /// # Errors
-    /// What the file system refuses.
-    pub fn finish(self) -> Result<u64> {
-        match self.file {
-            Some(file) => {
-                let [.., point] = self.points;
-                let written = file.into_inner().map_err(io::IntoInnerError::into_error);
-                let synced = written.and_then(|file| point.pass().and_then(|()| file.sync_all()));
-                synced.map_err(|cause| Error::io("write", self.path.display(), &cause))?;
-            }
-            None => return Ok(0),
-        }
+    /// What the place refuses.
+    pub fn finish(mut self) -> Result<u64> {
+        let Some(file) = self.file.take() else { return Ok(0) };
+        let [.., point] = self.points;
+        point.pass().and_then(|()| file.finish()).map_err(|cause| self.failed(cause))?;
         Ok(self.offset)
     }
 }
 
-/// The file of a segment; made with its first section.
-fn open<'a>(
-    file: &'a mut Option<BufWriter<File>>,
-    path: &Path,
-    [point, ..]: [fault::Point; 3],
-) -> io::Result<&'a mut BufWriter<File>> {
-    match file {
-        Some(file) => Ok(file),
-        none => {
-            point.pass()?;
-            let made = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
-            Ok(none.insert(BufWriter::with_capacity(PIECE, made)))
-        }
+/// A digest (XXH3-128) by which two pieces of bytes are known to be the same.
+pub fn digest(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
+}
+
+/// The checkpoints among some files, the newest first.
+pub fn checkpoints_in(files: &Files) -> Vec<CheckpointId> {
+    let mut found: Vec<CheckpointId> = files.keys().filter_map(|name| CheckpointId::of(name)).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
+}
+
+/// The claims among some files: number and name. The greatest name is the last claim.
+fn claims(files: &Files) -> impl Iterator<Item = (u64, &String)> {
+    files.keys().filter_map(|name| {
+        let (number, run) = name.strip_prefix(CLAIM_PREFIX)?.split_once('-')?;
+        // Some stores show what is still on its way, under another name.
+        u64::from_str_radix(run, 16).ok()?;
+        Some((number.parse().ok()?, name))
+    })
+}
+
+impl CheckpointId {
+    fn of(name: &str) -> Option<CheckpointId> {
+        let numbers = name.strip_prefix(MANIFEST_PREFIX)?.strip_suffix(MANIFEST_SUFFIX)?;
+        let numbers: Vec<&str> = numbers.split('-').collect();
+        let (epoch, claim, run) = match numbers.as_slice() {
+            [epoch] => (epoch, 0, 0),
+            [epoch, claim, run] => (epoch, claim.parse().ok()?, u64::from_str_radix(run, 16).ok()?),
+            _ => return None,
+        };
+        Some(CheckpointId { claim, run, epoch: epoch.parse().ok()? })
+    }
+
+    fn manifest(self) -> String {
+        let CheckpointId { claim, run, epoch } = self;
+        let writer = if claim == 0 { String::new() } else { format!("-{claim}-{run:016x}") };
+        format!("{MANIFEST_PREFIX}{epoch:010}{writer}{MANIFEST_SUFFIX}")
     }
 }
 
-/// A digest of a text, by which two texts are known to be the same.
-pub fn text_digest(text: &str) -> String {
-    format!("{:032x}", xxh3_128(text.as_bytes()))
+fn damaged(address: &str, cause: &str) -> Error {
+    Error::new(&CHECKPOINT_DAMAGED, &[("path", &address), ("cause", &cause)])
 }
 
-fn damaged(path: &Path, cause: &str) -> Error {
-    Error::new(&CHECKPOINT_DAMAGED, &[("path", &path.display()), ("cause", &cause)])
-}
-
-fn epoch_of(name: &str) -> Option<u64> {
-    name.strip_prefix(MANIFEST_PREFIX)?.strip_suffix(MANIFEST_SUFFIX)?.parse().ok()
-}
-
-fn epochs_in(path: &Path) -> Result<Vec<u64>> {
-    let mut epochs: Vec<u64> = names(path)?.iter().filter_map(|name| epoch_of(name)).collect();
-    epochs.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(epochs)
-}
-
-fn names(path: &Path) -> Result<Vec<String>> {
-    let error = |cause: std::io::Error| Error::io("read", path.display(), &cause);
-    let entries = std::fs::read_dir(path).map_err(error)?;
-    entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).map_err(error)).collect()
-}
-
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    File::open(path)?.sync_all()
+/// Whether a file is one of checkpoints, or what is left of one.
+fn is_ours(name: &str) -> bool {
+    name.starts_with(SEGMENT_PREFIX) || name.starts_with(MANIFEST_PREFIX)
 }
 
 #[cfg(test)]

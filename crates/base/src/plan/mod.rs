@@ -2,7 +2,7 @@
 //!
 //! A plan is a list of nodes; inputs come before their readers. Plain structs and one exhaustive enum, so that an operator
 //! without its other half does not compile. Nothing in it is serialised: after a restart the SQL is planned again and the
-//! nodes are compared with the checkpoint by [`Node::operator_id`] and [`Node::digest`].
+//! nodes are compared with the checkpoint by [`Node::operator_id`], [`Node::digest`] and the columns that operators keep.
 
 mod pattern;
 mod relational;
@@ -41,7 +41,8 @@ pub struct Node {
     /// Made from what the operator means (kind, keys, the ids of its inputs, the sink's name), never from its position, so
     /// that state survives an unrelated edit.
     pub operator_id: String,
-    /// Two nodes with equal digests compute the same; state is taken over only then.
+    /// Two nodes with equal digests do the same with the same rows: state is taken over only then. Which columns and calls
+    /// they have is no part of it: rows of a state say that themselves ([`crate::types::COLUMN_ID_KEY`]).
     pub digest: String,
     /// What it does.
     pub kind: NodeKind,

@@ -5,6 +5,7 @@ use crate::codes;
 use crate::session::{Outcome, Session};
 use base::config::{Effect, JobConfig, LANGUAGE, SESSION_OPTIONS, session_option};
 use base::nearest::nearest;
+use base::options::shown;
 use base::{Error, Language, Options, Result};
 use syntax::Span;
 
@@ -43,10 +44,10 @@ fn unknown(key: &str) -> Error {
     }
 }
 
-/// `SET`: the options that are set.
+/// `SET`: the options that are set, secrets masked.
 pub fn list(session: &Session) -> Outcome {
     let rows =
-        session.options.iter().map(|(key, value)| vec![Some(key.to_string()), Some(value.to_string())]).collect();
+        session.options.iter().map(|(key, value)| vec![Some(key.into()), Some(shown(key, value).into())]).collect();
     Outcome::Table { columns: vec!["key".into(), "value".into()], rows }
 }
 

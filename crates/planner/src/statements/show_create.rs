@@ -2,6 +2,7 @@
 
 use super::describe::{metadata_text, quoted};
 use crate::catalog::{CatalogTable, Properties, View};
+use base::options::shown;
 use base::{ColumnKind, LogicalType, ObjectPath, Options, PartitionField, PartitionTransform, SqlType};
 use syntax::statement;
 use syntax::{TypeKind, TypeName};
@@ -134,20 +135,11 @@ pub fn key_name<'a>(columns: impl Iterator<Item = &'a str>) -> String {
     format!("PK_{}", columns.collect::<Vec<_>>().join("_"))
 }
 
-/// What stands for a secret.
-const MASK: &str = "***";
-
-/// The WITH clause, passwords masked; nothing without options.
+/// The WITH clause, secrets masked; nothing without options.
 fn with_clause(options: &Options) -> String {
-    let secret = |key: &str| {
-        let key = key.to_ascii_lowercase();
-        key.ends_with("password") || key.ends_with("sasl.jaas.config")
-    };
-    let shown: Vec<String> = options
-        .iter()
-        .map(|(key, value)| format!("  {} = {}", text(key), text(if secret(key) { MASK } else { value })))
-        .collect();
-    if shown.is_empty() { String::new() } else { format!("WITH (\n{}\n)\n", shown.join(",\n")) }
+    let lines: Vec<String> =
+        options.iter().map(|(key, value)| format!("  {} = {}", text(key), text(shown(key, value)))).collect();
+    if lines.is_empty() { String::new() } else { format!("WITH (\n{}\n)\n", lines.join(",\n")) }
 }
 
 /// CREATE CATALOG.

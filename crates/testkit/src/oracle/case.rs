@@ -176,7 +176,7 @@ impl CheckpointFiles {
     /// Sections are merged as early as possible, so that merged ones are read, too.
     fn open(&self) -> base::Result<Arc<runtime::CheckpointStore>> {
         let path = self.0.path().join("job");
-        let store = runtime::CheckpointStore::open(&path, runtime::JobLabel::default(), 1)?;
+        let store = runtime::CheckpointStore::open(&path.as_path().into(), runtime::JobLabel::default(), 1)?;
         Ok(Arc::new(store.merging_after(1)))
     }
 }

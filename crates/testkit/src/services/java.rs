@@ -1,4 +1,4 @@
-//! Kafka's jars and the Java programs of `java/`: fetched and compiled once per machine, kept outside the checkout.
+//! Jars of outside systems and the Java programs of `java/`: fetched and compiled once per machine, kept outside the checkout.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,28 +8,75 @@ use std::sync::OnceLock;
 
 /// Version of Apache Kafka.
 pub const KAFKA_VERSION: &str = "4.1.1";
+/// Version of S3Proxy.
+pub const S3PROXY_VERSION: &str = "3.0.0";
 
-const SOURCES: &[(&str, &str)] = &[
-    ("KafkaBroker.java", include_str!("../../java/KafkaBroker.java")),
-    ("KafkaClient.java", include_str!("../../java/KafkaClient.java")),
-];
+/// Jars from Maven, and programs of ours that need them.
+#[derive(Debug)]
+pub struct Library {
+    /// Of the folder that they are kept in.
+    name: &'static str,
+    version: &'static str,
+    /// The dependencies as Maven reads them; `VERSION` stands for the version.
+    dependencies: &'static str,
+    /// One of the jars.
+    jar: &'static str,
+    sources: &'static [(&'static str, &'static str)],
+    prepared: OnceLock<Result<Java, String>>,
+}
 
-const POM: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>highwater.testkit</groupId>
-  <artifactId>kafka</artifactId>
-  <version>1</version>
-  <dependencies>
+/// A broker and its client.
+pub static KAFKA: Library = Library {
+    name: "kafka",
+    version: KAFKA_VERSION,
+    dependencies: "
     <dependency>
       <groupId>org.apache.kafka</groupId>
       <artifactId>kafka_2.13</artifactId>
-      <version>KAFKA_VERSION</version>
+      <version>VERSION</version>
     </dependency>
     <dependency>
       <groupId>org.slf4j</groupId>
       <artifactId>slf4j-simple</artifactId>
       <version>1.7.36</version>
+    </dependency>",
+    jar: "kafka_2.13-VERSION.jar",
+    sources: &[
+        ("KafkaBroker.java", include_str!("../../java/KafkaBroker.java")),
+        ("KafkaClient.java", include_str!("../../java/KafkaClient.java")),
+    ],
+    prepared: OnceLock::new(),
+};
+
+/// A store that speaks S3.
+pub static S3PROXY: Library = Library {
+    name: "s3proxy",
+    version: S3PROXY_VERSION,
+    dependencies: "
+    <dependency>
+      <groupId>org.gaul</groupId>
+      <artifactId>s3proxy</artifactId>
+      <version>VERSION</version>
+      <exclusions>
+        <exclusion><groupId>ch.qos.logback</groupId><artifactId>logback-classic</artifactId></exclusion>
+      </exclusions>
     </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId>
+      <artifactId>slf4j-simple</artifactId>
+      <version>2.0.17</version>
+    </dependency>",
+    jar: "s3proxy-VERSION.jar",
+    sources: &[("S3Store.java", include_str!("../../java/S3Store.java"))],
+    prepared: OnceLock::new(),
+};
+
+const POM: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>highwater.testkit</groupId>
+  <artifactId>NAME</artifactId>
+  <version>1</version>
+  <dependencies>DEPENDENCIES
   </dependencies>
 </project>
 "#;
@@ -41,16 +88,17 @@ pub struct Java {
     classes: PathBuf,
 }
 
-impl Java {
+impl Library {
     /// Fetches and compiles what is missing.
     ///
     /// # Errors
     /// No JDK, no Maven, no network.
-    pub fn prepare() -> Result<&'static Java, String> {
-        static JAVA: OnceLock<Result<Java, String>> = OnceLock::new();
-        JAVA.get_or_init(|| prepare_in(&cache_folder())).as_ref().map_err(Clone::clone)
+    pub fn prepare(&'static self) -> Result<&'static Java, String> {
+        self.prepared.get_or_init(|| prepare_in(&cache_folder(), self)).as_ref().map_err(Clone::clone)
     }
+}
 
+impl Java {
     /// A JVM that starts fast, for one of the programs.
     pub fn command(&self, main_class: &str, heap_mb: u32) -> Command {
         let mut command = Command::new("java");
@@ -78,42 +126,44 @@ fn cache_folder() -> PathBuf {
 }
 
 /// One process at a time prepares; what it makes appears under its final name only when it is whole.
-fn prepare_in(cache: &Path) -> Result<Java, String> {
+fn prepare_in(cache: &Path, library: &Library) -> Result<Java, String> {
     let failed = |what: &str, cause: std::io::Error| format!("cannot {what} in {}: {cause}", cache.display());
     fs::create_dir_all(cache).map_err(|cause| failed("create a folder", cause))?;
     let lock = File::create(cache.join("lock")).map_err(|cause| failed("create a lock", cause))?;
     lock.lock().map_err(|cause| failed("lock", cause))?;
-    let home = cache.join(format!("kafka-{KAFKA_VERSION}"));
+    let home = cache.join(format!("{}-{}", library.name, library.version));
     let libraries = home.join("lib");
     if !libraries.is_dir() {
         let part = tempfile::tempdir_in(cache).map_err(|cause| failed("create a folder", cause))?;
-        fetch(part.path())?;
+        fetch(part.path(), library)?;
         fs::create_dir_all(&home).map_err(|cause| failed("create a folder", cause))?;
         fs::rename(part.path().join("lib"), &libraries).map_err(|cause| failed("rename", cause))?;
     }
-    let classes = home.join(format!("classes-{:016x}", sources_hash()));
+    let classes = home.join(format!("classes-{:016x}", sources_hash(library)));
     if !classes.is_dir() {
         let part = tempfile::tempdir_in(cache).map_err(|cause| failed("create a folder", cause))?;
-        compile(part.path(), &libraries)?;
+        compile(part.path(), &libraries, library)?;
         fs::rename(part.path().join("classes"), &classes).map_err(|cause| failed("rename", cause))?;
     }
     Ok(Java { libraries, classes })
 }
 
-fn fetch(folder: &Path) -> Result<(), String> {
+fn fetch(folder: &Path, library: &Library) -> Result<(), String> {
     let pom = folder.join("pom.xml");
-    fs::write(&pom, POM.replace("KAFKA_VERSION", KAFKA_VERSION)).map_err(|cause| cause.to_string())?;
+    let dependencies = library.dependencies.replace("VERSION", library.version);
+    let text = POM.replace("NAME", library.name).replace("DEPENDENCIES", &dependencies);
+    fs::write(&pom, text).map_err(|cause| cause.to_string())?;
     let mut maven = Command::new("mvn");
     maven.args(["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-f"]).arg(&pom);
     run(maven.current_dir(folder), "install Maven (Debian: maven)")?;
-    let broker = folder.join("lib").join(format!("kafka_2.13-{KAFKA_VERSION}.jar"));
-    if broker.exists() { Ok(()) } else { Err(format!("Maven did not fetch {}", broker.display())) }
+    let jar = folder.join("lib").join(library.jar.replace("VERSION", library.version));
+    if jar.exists() { Ok(()) } else { Err(format!("Maven did not fetch {}", jar.display())) }
 }
 
-fn compile(folder: &Path, libraries: &Path) -> Result<(), String> {
+fn compile(folder: &Path, libraries: &Path, library: &Library) -> Result<(), String> {
     let mut javac = Command::new("javac");
     javac.args(["-nowarn", "-d", "classes", "-cp"]).arg(class_path(&[], libraries)).current_dir(folder);
-    for (name, text) in SOURCES {
+    for (name, text) in library.sources {
         fs::write(folder.join(name), text).map_err(|cause| cause.to_string())?;
         javac.arg(name);
     }
@@ -130,8 +180,8 @@ fn run(command: &mut Command, hint: &str) -> Result<(), String> {
     Err(format!("{program} failed ({})\n{}", output.status, String::from_utf8_lossy(&said)))
 }
 
-fn sources_hash() -> u64 {
+fn sources_hash(library: &Library) -> u64 {
     let mut hasher = DefaultHasher::new();
-    SOURCES.hash(&mut hasher);
+    library.sources.hash(&mut hasher);
     hasher.finish()
 }

@@ -3,7 +3,7 @@
 //! Three listeners. CLIENT is what the program under test gets, plain or with SASL, advertised as a test wants it.
 //! INTERNAL is always plain and always right: the broker's own and the one of [`Kafka::client`]. CONTROLLER is KRaft's.
 
-use super::java::Java;
+use super::java::KAFKA;
 use super::{KafkaClient, Service, free_port};
 use crate::child::{ChildProcess, lock};
 use std::fmt::Write;
@@ -122,7 +122,7 @@ impl Kafka {
             return Ok(());
         }
         let file = self.write_properties().map_err(|cause| format!("cannot write server.properties: {cause}"))?;
-        let mut command = Java::prepare()?.command("KafkaBroker", HEAP_MB);
+        let mut command = KAFKA.prepare()?.command("KafkaBroker", HEAP_MB);
         // In a group of its own: Ctrl-C reaches whoever started it, who then stops it in order.
         command.arg(file).process_group(0);
         let mut process = ChildProcess::spawn("kafka", &mut command, Some("broker is ready"), None)?;

@@ -2,7 +2,7 @@
 //!
 //! One JSON command a line, one JSON answer a line, matched by number: several threads may use one client at a time.
 
-use super::java::Java;
+use super::java::KAFKA;
 use crate::child::{ChildProcess, lock};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -149,7 +149,7 @@ impl KafkaClient {
     /// # Errors
     /// A JVM that cannot be started.
     pub fn connect(bootstrap: &str) -> Result<KafkaClient, String> {
-        let mut command = Java::prepare()?.command("KafkaClient", HEAP_MB);
+        let mut command = KAFKA.prepare()?.command("KafkaClient", HEAP_MB);
         command.arg(bootstrap).process_group(0);
         let pending: Pending = Arc::new(Mutex::new(Some(HashMap::new())));
         let waiting = pending.clone();

@@ -6,9 +6,11 @@
 pub mod java;
 pub mod kafka;
 pub mod kafka_client;
+pub mod s3;
 
 pub use kafka::{Kafka, KafkaOptions};
 pub use kafka_client::{Isolation, KafkaClient, Record};
+pub use s3::S3;
 
 use std::net::TcpListener;
 
@@ -30,10 +32,14 @@ pub trait Service {
 type Starter = fn() -> Result<Box<dyn Service>, String>;
 
 /// Every service that can be started by name.
-pub const SERVICES: &[(&str, Starter)] = &[("kafka", start_kafka)];
+pub const SERVICES: &[(&str, Starter)] = &[("kafka", start_kafka), ("s3", start_s3)];
 
 fn start_kafka() -> Result<Box<dyn Service>, String> {
     Ok(Box::new(Kafka::launch(KafkaOptions::default())?))
+}
+
+fn start_s3() -> Result<Box<dyn Service>, String> {
+    Ok(Box::new(S3::launch()?))
 }
 
 /// Starts the named services, or all.
