@@ -3,7 +3,7 @@
 use base::Epoch;
 use base::connector::{Committable, SplitId, SplitState};
 use serde::{Deserialize, Serialize};
-use state::{PartSnapshot, PartState};
+use state::{PartSnapshot, PartState, StateShape};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,10 @@ pub struct JobCheckpoint {
     pub sinks: BTreeMap<String, SinkCheckpoint>,
     /// The watermark of every instance of every node; `None` before the first.
     pub watermarks: BTreeMap<String, Vec<Option<i64>>>,
-    /// The digest of every node: state is taken over only by a node that computes the same.
+    /// The digest of every node: state is taken over only by a node that does the same with the same rows.
     pub digests: BTreeMap<String, String>,
+    /// Which columns the operators keep.
+    pub shapes: BTreeMap<String, StateShape>,
     /// The name of every node, for people.
     pub names: BTreeMap<String, String>,
     /// What every node had counted.
@@ -62,6 +64,7 @@ impl NodeCounts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NodeLabels {
     pub digests: BTreeMap<String, String>,
+    pub shapes: BTreeMap<String, StateShape>,
     pub names: BTreeMap<String, String>,
     /// What they had counted before the tasks that run now.
     pub counts: BTreeMap<String, NodeCounts>,
@@ -95,6 +98,7 @@ impl JobCheckpoint {
             sinks: BTreeMap::new(),
             watermarks: BTreeMap::new(),
             digests: BTreeMap::new(),
+            shapes: BTreeMap::new(),
             names: BTreeMap::new(),
             counts: BTreeMap::new(),
             is_finished: false,
@@ -124,17 +128,22 @@ impl JobCheckpoint {
         operator || source || sink
     }
 
-    /// Forgets the nodes that `keeps` does not want.
-    pub(crate) fn retain(&mut self, keeps: impl Fn(&JobCheckpoint, &str) -> bool) {
-        let gone: Vec<String> = self.digests.keys().filter(|key| !keeps(self, key)).cloned().collect();
-        for key in &gone {
-            self.operators.remove(key);
-            self.sources.remove(key);
-            self.sinks.remove(key);
-            self.watermarks.remove(key);
-            self.counts.remove(key);
-            self.digests.remove(key);
-            self.names.remove(key);
+    /// The nodes of `keys` alone: each one's key here, and the key that it gets.
+    pub(crate) fn only(&self, keys: &[(&str, &str)]) -> JobCheckpoint {
+        fn some<T: Clone>(all: &BTreeMap<String, T>, keys: &[(&str, &str)]) -> BTreeMap<String, T> {
+            keys.iter().filter_map(|(key, new)| Some((new.to_string(), all.get(*key)?.clone()))).collect()
+        }
+        JobCheckpoint {
+            epoch: self.epoch,
+            operators: some(&self.operators, keys),
+            sources: some(&self.sources, keys),
+            sinks: some(&self.sinks, keys),
+            watermarks: some(&self.watermarks, keys),
+            digests: some(&self.digests, keys),
+            shapes: some(&self.shapes, keys),
+            names: some(&self.names, keys),
+            counts: some(&self.counts, keys),
+            is_finished: self.is_finished,
         }
     }
 
@@ -155,8 +164,8 @@ impl JobCheckpoint {
     ) -> JobCheckpoint {
         let mut nodes: Vec<&NodeSnapshot> = tasks.into_iter().flat_map(|task| &task.nodes).collect();
         nodes.sort_by(|a, b| (&a.key, a.instance).cmp(&(&b.key, b.instance)));
-        let NodeLabels { digests, names, counts } = labels;
-        let mut checkpoint = JobCheckpoint { digests, names, counts, ..JobCheckpoint::new(epoch) };
+        let NodeLabels { digests, shapes, names, counts } = labels;
+        let mut checkpoint = JobCheckpoint { digests, shapes, names, counts, ..JobCheckpoint::new(epoch) };
         for node in nodes {
             let key = node.key.to_string();
             checkpoint.counts.entry(key.clone()).or_default().add(node.counts);

@@ -9,7 +9,8 @@ use base::{Epoch, Error, Result};
 use serde::{Deserialize, Serialize};
 use state::codes::CHECKPOINT_VERSION;
 use state::{
-    OperatorSnapshot, PartSnapshot, PartState, Section, SectionReader, SnapshotKind, StoredPart, TableSnapshot,
+    OperatorSnapshot, PartSnapshot, PartState, Section, SectionReader, SnapshotKind, StateShape, StoredPart,
+    TableSnapshot,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,6 +41,9 @@ pub(crate) struct NodeEntry {
     /// One per instance.
     pub watermarks_ms: Vec<Option<i64>>,
     pub counts: NodeCounts,
+    /// The columns of an operator's tables.
+    #[serde(default, skip_serializing_if = "StateShape::is_empty")]
+    pub state: StateShape,
     /// The state of each instance of an operator, in parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operator: Vec<Vec<PartEntry>>,
@@ -67,11 +71,12 @@ pub(crate) struct PartEntry {
 /// Which part: the node's key, the instance, the part's number.
 pub(crate) type PartKey = (String, usize, u32);
 
-/// The positions of a source.
+/// The positions of a source as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct SourceEntry {
+pub struct SourceEntry {
     /// Split and position, the latter in hexadecimal.
     pub positions: Vec<(String, String)>,
+    /// The watermarks of the splits that have one.
     pub watermarks_ms: BTreeMap<String, i64>,
 }
 
@@ -82,12 +87,35 @@ pub(crate) struct SectionEntry {
     pub offset: u64,
     pub bytes: u64,
     pub xxh3: String,
+    /// What it has of each table; nothing where it was taken over as bytes, or belongs to no operator.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, TableEntry>,
+}
+
+/// What a section has of a table: how many rows, how many earlier ones it says are gone, and whether no earlier one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableEntry(pub u64, pub u64, pub bool);
+
+impl TableEntry {
+    fn of(table: &TableSnapshot) -> TableEntry {
+        let (gone, is_whole) = match &table.kind {
+            SnapshotKind::Full => (0, true),
+            SnapshotKind::Rows { gone } | SnapshotKind::Keys { gone } => (gone.len(), false),
+        };
+        TableEntry(table.rows.num_rows() as u64, gone as u64, is_whole)
+    }
 }
 
 impl SectionEntry {
     pub(crate) fn of(section: Section) -> SectionEntry {
         let Section { file, offset, bytes, checksum } = section;
-        SectionEntry { file, offset, bytes, xxh3: format!("{checksum:032x}") }
+        SectionEntry { file, offset, bytes, xxh3: format!("{checksum:032x}"), tables: BTreeMap::new() }
+    }
+
+    /// With what it holds.
+    pub(crate) fn with(self, snapshot: &OperatorSnapshot) -> SectionEntry {
+        let tables = snapshot.tables.iter().map(|table| (table.name.clone(), TableEntry::of(table)));
+        SectionEntry { tables: tables.collect(), ..self }
     }
 
     pub(crate) fn section(&self) -> Result<Section> {
@@ -149,6 +177,9 @@ impl Manifest {
             let own = || key.clone();
             checkpoint.names.insert(own(), node.name.clone());
             checkpoint.digests.insert(own(), node.digest.clone());
+            if !node.state.is_empty() {
+                checkpoint.shapes.insert(own(), node.state.clone());
+            }
             checkpoint.watermarks.insert(own(), node.watermarks_ms.clone());
             checkpoint.counts.insert(own(), node.counts);
             if !node.operator.is_empty() {
@@ -168,19 +199,32 @@ impl Manifest {
 }
 
 impl PartEntry {
+    /// The rows in its sections, and those among them that are known to be no more.
+    pub(crate) fn rows(&self) -> (u64, u64) {
+        let mut tables: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (name, TableEntry(rows, gone, is_whole)) in self.sections.iter().flat_map(|section| &section.tables) {
+            let (all, dead) = tables.entry(name).or_default();
+            *dead = if *is_whole { *all } else { (*dead + gone).min(*all) };
+            *all += rows;
+        }
+        tables.values().fold((0, 0), |(all, dead), table| (all + table.0, dead + table.1))
+    }
+
     fn restored(&self, reader: &SectionReader) -> Result<PartSnapshot> {
         let stored = StoredPart {
             reader: reader.clone(),
             sections: self.sections.iter().map(SectionEntry::section).collect::<Result<_>>()?,
             key_groups: self.key_groups,
             values: self.values.clone(),
+            migration: None,
         };
         Ok(PartSnapshot { part: self.part, state: PartState::Stored(Arc::new(stored)) })
     }
 }
 
 impl SourceEntry {
-    pub(crate) fn of(source: &SourceCheckpoint) -> SourceEntry {
+    /// The entry of a source.
+    pub fn of(source: &SourceCheckpoint) -> SourceEntry {
         let position = |state: &SplitState| (state.split.to_string(), hex(&state.position));
         SourceEntry {
             positions: source.splits.iter().map(position).collect(),
@@ -188,7 +232,11 @@ impl SourceEntry {
         }
     }
 
-    fn read(&self) -> Result<SourceCheckpoint> {
+    /// The source of an entry.
+    ///
+    /// # Errors
+    /// Positions that are not hexadecimal.
+    pub fn read(&self) -> Result<SourceCheckpoint> {
         let state = |(split, position): &(String, String)| {
             Ok(SplitState { split: split.as_str().into(), position: unhex(position)? })
         };

@@ -1,6 +1,6 @@
 //! `savepoint.json`: everything of a savepoint but the rows.
 
-use runtime::NodeCounts;
+use runtime::{NodeCounts, SourceEntry};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,14 +54,6 @@ pub(crate) struct NodeEntry {
     /// What each instance keeps besides tables, part by part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instances: Vec<Vec<PartEntry>>,
-}
-
-/// Positions of a source.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SourceEntry {
-    /// Split and position, the latter in hexadecimal.
-    pub positions: Vec<(String, String)>,
-    pub watermarks_ms: BTreeMap<String, i64>,
 }
 
 /// One table of an operator, of all its instances.

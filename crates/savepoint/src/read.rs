@@ -1,20 +1,18 @@
 //! Reads a savepoint back.
 
 use crate::codes::{DAMAGED, VERSION};
-use crate::manifest::{JobEntry, LAYOUT, Manifest, NodeEntry, PartEntry, SourceEntry};
+use crate::manifest::{JobEntry, LAYOUT, Manifest, NodeEntry, PartEntry};
 use crate::{MANIFEST, SCRIPT, SavedJob, Savepoint};
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use base::connector::{SplitId, SplitState};
 use base::key::{HASH_VERSION, KEY_GROUPS};
 use base::{Epoch, Error, Result};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use runtime::{JobCheckpoint, SourceCheckpoint};
-use state::{OperatorSnapshot, PartSnapshot, SnapshotKind, TableSnapshot};
+use runtime::JobCheckpoint;
+use state::{OperatorSnapshot, PartSnapshot, SnapshotKind, StateShape, TableSnapshot};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// Reads a savepoint.
 ///
@@ -64,7 +62,7 @@ impl Reader<'_> {
 
     fn checked(&self, name: &str) -> Result<Vec<u8>> {
         let bytes = self.bytes(name)?;
-        if self.checksums.get(name) != Some(&format!("{:032x}", xxh3_128(&bytes))) {
+        if self.checksums.get(name) != Some(&state::digest(&bytes)) {
             return Err(self.damaged(format!("the checksum of {name} is wrong")));
         }
         Ok(bytes)
@@ -75,10 +73,16 @@ impl Reader<'_> {
         checkpoint.is_finished = job.finished;
         for (key, node) in job.nodes {
             if let Some(source) = &node.source {
-                checkpoint.sources.insert(key.clone(), self.source(source)?);
+                let source = source.read().map_err(|cause| self.damaged(cause))?;
+                checkpoint.sources.insert(key.clone(), source);
             }
             if !node.instances.is_empty() {
-                checkpoint.operators.insert(key.clone(), self.operator(&node)?);
+                let instances = self.operator(&node)?;
+                let shape = shape(&instances)?;
+                if !shape.is_empty() {
+                    checkpoint.shapes.insert(key.clone(), shape);
+                }
+                checkpoint.operators.insert(key.clone(), instances);
             }
             checkpoint.names.insert(key.clone(), node.name);
             checkpoint.digests.insert(key.clone(), node.digest);
@@ -119,18 +123,15 @@ impl Reader<'_> {
         };
         read().map_err(|cause| self.damaged(format!("{file}: {cause}")))
     }
+}
 
-    fn source(&self, source: &SourceEntry) -> Result<SourceCheckpoint> {
-        let state = |(split, position): &(String, String)| {
-            let position = unhex(position).ok_or_else(|| self.damaged(format!("the position in {split}")))?;
-            Ok(SplitState { split: SplitId::from(split.as_str()), position })
-        };
-        let watermarks = source.watermarks_ms.iter().map(|(split, ms)| (SplitId::from(split.as_str()), *ms));
-        Ok(SourceCheckpoint {
-            splits: source.positions.iter().map(state).collect::<Result<_>>()?,
-            watermarks: watermarks.collect(),
-        })
+/// The columns of an operator's tables: rows say themselves what they hold.
+fn shape(instances: &[Vec<PartSnapshot>]) -> Result<StateShape> {
+    let mut shape = StateShape::default();
+    for part in instances.iter().flatten() {
+        shape.tables.extend(StateShape::of(&part.load()?).tables);
     }
+    Ok(shape)
 }
 
 /// The rows of a table, handed out from the front.
@@ -146,13 +147,4 @@ impl Rows {
         self.taken = end;
         Some(rows)
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let byte = |pair: &[u8]| match *pair {
-        [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(byte).collect()
 }

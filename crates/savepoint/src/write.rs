@@ -1,7 +1,7 @@
 //! Writes a savepoint.
 
 use crate::codes::TAKEN;
-use crate::manifest::{JobEntry, LAYOUT, Manifest, NodeEntry, PartEntry, SourceEntry, TableEntry};
+use crate::manifest::{JobEntry, LAYOUT, Manifest, NodeEntry, PartEntry, TableEntry};
 use crate::{MANIFEST, SCRIPT, SavedJob, Savepoint};
 use arrow::array::RecordBatch;
 use base::key::{HASH_VERSION, KEY_GROUPS};
@@ -9,13 +9,12 @@ use base::{Error, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use runtime::SourceCheckpoint;
+use runtime::SourceEntry;
 use state::PartSnapshot;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_128;
 
 /// Writes a savepoint to a folder that does not exist yet; folders above it are made.
 ///
@@ -89,7 +88,7 @@ impl Files<'_> {
             file.sync_all()
         };
         write().map_err(|cause| Error::io("write", path.display(), &cause))?;
-        self.written.insert(name.into(), format!("{:032x}", xxh3_128(bytes)));
+        self.written.insert(name.into(), state::digest(bytes));
         Ok(())
     }
 
@@ -103,7 +102,7 @@ impl Files<'_> {
                 digest: digest.clone(),
                 watermarks_ms: checkpoint.watermarks.get(key).cloned().unwrap_or_default(),
                 counts: checkpoint.counts.get(key).copied().unwrap_or_default(),
-                source: checkpoint.sources.get(key).map(source),
+                source: checkpoint.sources.get(key).map(SourceEntry::of),
                 ..NodeEntry::default()
             };
             if let Some(instances) = checkpoint.operators.get(key) {
@@ -151,18 +150,14 @@ fn parquet(batches: &[RecordBatch]) -> Result<Vec<u8>> {
     let schema = batches.first().map(RecordBatch::schema).ok_or_else(|| Error::internal("a table without rows"))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut bytes = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties)).map_err(Error::internal)?;
-    batches.iter().try_for_each(|batch| writer.write(batch)).map_err(Error::internal)?;
+    let mut writer = ArrowWriter::try_new(&mut bytes, schema.clone(), Some(properties)).map_err(Error::internal)?;
+    for batch in batches {
+        // What was put away before a column got another name still has the old one.
+        let batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())?;
+        writer.write(&batch).map_err(Error::internal)?;
+    }
     writer.close().map_err(Error::internal)?;
     Ok(bytes)
-}
-
-fn source(source: &SourceCheckpoint) -> SourceEntry {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    SourceEntry {
-        positions: source.splits.iter().map(|state| (state.split.to_string(), hex(&state.position))).collect(),
-        watermarks_ms: source.watermarks.iter().map(|(split, ms)| (split.to_string(), *ms)).collect(),
-    }
 }
 
 /// A text as a part of a file name.

@@ -166,10 +166,13 @@ impl<'a> Builder<'a> {
     /// Its output gets the row kinds that it has if all its readers need `-U`.
     pub fn push(&mut self, mut draft: Draft, shared: bool) -> NodeId {
         draft.node.output.changelog = changelog::natural_mode(&self.drafts, &draft.node);
+        let row = std::mem::replace(&mut draft.node.output.row, RowType::new(Vec::new()));
+        draft.node.output.row = row.identified(&draft.identity.columns);
         let names: Vec<&str> = draft.node.output.row.fields().iter().map(|field| field.name.as_str()).collect();
         let inputs: Vec<String> =
             draft.node.inputs.iter().map(|edge| format!("{} {:?}", edge.node, edge.distribution)).collect();
-        let key = format!("{} <- {inputs:?} {names:?} {}", draft.node.digest, draft.node.output.row);
+        let (columns, row) = (&draft.identity.columns, &draft.node.output.row);
+        let key = format!("{} {columns:?} <- {inputs:?} {names:?} {row}", draft.node.digest);
         if shared && let Some(node) = self.made.get(&key) {
             return *node;
         }
@@ -279,21 +282,17 @@ impl<'a> Builder<'a> {
             columns,
             anchor: short_hash(&format!("{} {text}", below.anchor)),
         };
-        // The rows of a session are kept where they meet, with all columns; others pass.
+        // The rows of a session are kept where they meet; others pass.
         let is_session = matches!(pending.window.kind, WindowKind::Session { .. });
-        let (spread, distribution, held) = match is_session {
-            true => {
-                let partition = pending.partition.clone();
-                let held = format!(", columns=[{}]", below.columns.join(", "));
-                (Some(partition.clone()), Distribution::Hash(partition), held)
-            }
-            false => (self.drafts[input].spread.clone(), Distribution::Forward, String::new()),
+        let (spread, distribution) = match is_session {
+            true => (Some(pending.partition.clone()), Distribution::Hash(pending.partition.clone())),
+            false => (self.drafts[input].spread.clone(), Distribution::Forward),
         };
         let draft = Draft {
             spread,
             node: Node {
                 operator_id: format!("window-table-{}", identity.anchor),
-                digest: format!("WindowTable({text}{held}, input={})", below.rows),
+                digest: format!("WindowTable({text}, input={})", below.rows),
                 kind: NodeKind::WindowTable(WindowTable {
                     window: pending.window.clone(),
                     partition: pending.partition.clone(),

@@ -288,15 +288,9 @@ impl Builder<'_> {
         let text = key_text(&join, &below);
         let anchor = format!("join-{}", short_hash(&format!("{text} {} {}", below[0].anchor, below[1].anchor)));
         let condition_text = join.condition.as_ref().map_or_else(String::new, |condition| condition.digest());
-        let digest = format!(
-            "Join({text}, condition=[{condition_text}], left={:?} {} [{}], right={:?} {} [{}])",
-            join.left.rows,
-            below[0].rows,
-            below[0].columns.join(", "),
-            join.right.rows,
-            below[1].rows,
-            below[1].columns.join(", ")
-        );
+        let [left_rows, right_rows] = [(&join.left, &below[0]), (&join.right, &below[1])]
+            .map(|(side, below)| format!("{} {}", rows_text(&side.rows, below), below.rows));
+        let digest = format!("Join({text}, condition=[{condition_text}], left={left_rows}, right={right_rows})");
         let rows = short_hash(&format!("join {text} [{condition_text}] {} {}", below[0].rows, below[1].rows));
         let identity = Identity {
             rows,
@@ -502,6 +496,18 @@ pub fn rows_of(upsert_keys: &[Vec<usize>], keys: &[usize]) -> JoinRows {
     match upsert_keys.iter().min_by_key(|key| key.len()) {
         Some(key) => JoinRows::ByKey(key.clone()),
         None => JoinRows::Any,
+    }
+}
+
+/// What tells rows apart as text over what the input holds.
+fn rows_text(rows: &JoinRows, below: &Identity) -> String {
+    match rows {
+        JoinRows::ByKey(columns) => {
+            let mut names: Vec<&str> = columns.iter().map(|&column| below.columns[column].as_str()).collect();
+            names.sort_unstable();
+            format!("by [{}]", names.join(", "))
+        }
+        JoinRows::One | JoinRows::Any => format!("{rows:?}"),
     }
 }
 

@@ -274,7 +274,11 @@ impl Builder<'_> {
         let upsert_keys = if is_one { self.output(input).upsert_keys.clone() } else { Vec::new() };
         let draft = Draft {
             spread: self.drafts[input].spread.clone(),
-            identity: Identity { rows: short_hash(&digest), columns: identities, anchor: anchor.clone() },
+            identity: Identity {
+                rows: short_hash(&format!("lookup {text} {}", below.rows)),
+                columns: identities,
+                anchor: anchor.clone(),
+            },
             node: Node {
                 operator_id: anchor,
                 digest,

@@ -181,6 +181,8 @@ mod sets_tests;
 #[cfg(test)]
 mod sql_tests;
 #[cfg(test)]
+mod state_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod time_join_tests;

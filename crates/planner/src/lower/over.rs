@@ -225,9 +225,12 @@ impl Builder<'_> {
             over.frame
         );
         let texts: Vec<String> = over.calls.iter().map(|call| call_text(call, &below.columns)).collect();
-        let columns_text = below.columns.join(", ");
-        let digest =
-            format!("OverAggregate({window}, calls=[{}], [{columns_text}], input={})", texts.join(", "), below.rows);
+        // As many rows are kept as LAG looks back.
+        let back = over.calls.iter().filter_map(|call| match &call.function {
+            OverFunction::Shift { offset, .. } => Some(*offset),
+            _ => None,
+        });
+        let digest = format!("OverAggregate({window}, back={:?}, input={})", back.max(), below.rows);
         let anchor = format!("over-{}", short_hash(&format!("{window} {}", below.anchor)));
         let mut identities = below.columns.clone();
         identities.extend(texts.into_iter().map(|text| column_identity(format!("{text} over {window}"))));

@@ -1,6 +1,6 @@
 //! Relational structure: projections, filters, unions, constant rows.
 
-use super::builder::{Builder, Draft, Identity, PendingWindow, Relation, columns, short_hash};
+use super::builder::{Builder, Draft, Identity, PendingWindow, Relation, column_identity, columns, short_hash};
 use super::late::LateTarget;
 use super::unsupported;
 use crate::expression::{self, Compiler, Tree, from_datafusion};
@@ -239,13 +239,15 @@ impl Builder<'_> {
 
     fn union_node(&mut self, row: RowType, inputs: Vec<Edge>) -> NodeId {
         let below: Vec<Identity> = inputs.iter().map(|edge| self.identity(edge.node).clone()).collect();
-        let sides: Vec<String> =
-            below.iter().map(|identity| format!("{} [{}]", identity.rows, identity.columns.join(", "))).collect();
+        let sides: Vec<&str> = below.iter().map(|identity| identity.rows.as_str()).collect();
         let anchors: Vec<&str> = below.iter().map(|identity| identity.anchor.as_str()).collect();
         let digest = format!("Union({})", sides.join("; "));
         let rows = short_hash(&digest);
         let anchor = format!("union-{}", short_hash(&anchors.join(" ")));
-        let columns = row.fields().iter().map(|field| field.name.clone()).collect();
+        // A column holds what it holds in every input.
+        let holds =
+            |index: usize| below.iter().map(|side| side.columns[index].as_str()).collect::<Vec<_>>().join(" | ");
+        let columns = (0..row.len()).map(|index| column_identity(holds(index))).collect();
         let draft = Draft {
             spread: None,
             node: Node {

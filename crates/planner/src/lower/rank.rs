@@ -371,8 +371,7 @@ impl Builder<'_> {
             spread,
             node: Node {
                 operator_id: anchor.clone(),
-                // Rows of a state have all columns of the input.
-                digest: format!("{name}({text}, columns=[{}], input={})", below.columns.join(", "), below.rows),
+                digest: format!("{name}({text}, input={})", below.rows),
                 kind,
                 inputs: vec![Edge { node: input, distribution }],
                 output: Output { row: RowType::new(fields), changelog: ChangelogMode::APPEND, upsert_keys: keys },

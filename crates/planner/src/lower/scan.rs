@@ -185,8 +185,7 @@ impl Builder<'_> {
         let options = &table.definition.options;
         let deciding = options.iter().filter(|(key, _)| table.factory.decides(key, options));
         let options: Vec<String> = deciding.map(|(key, value)| format!("{key}={value}")).collect();
-        let strategy = watermark.as_ref().map_or(String::new(), |one| one.expression.digest());
-        let rows = short_hash(&format!("{} {options:?} {strategy}", table.definition.path));
+        let rows = short_hash(&format!("{} {options:?}", table.definition.path));
         let provider = table.factory.source(&table.definition, &spec, &self.context.connector)?;
         let options = WatermarkOptions::from_options(&table.definition.options)?;
         let key: Option<Vec<usize>> = table

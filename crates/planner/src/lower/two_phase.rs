@@ -86,6 +86,7 @@ fn first_phase(group: &GroupAggregate, below: &Draft, input: NodeId, phases: Agg
     let digest =
         format!("LocalAggregate({text}, [{}], input={})", below.identity.columns.join(", "), below.identity.rows);
     let anchor = format!("local-{}", short_hash(&format!("{text} {}", below.identity.anchor)));
+    let row = RowType::new(fields).identified(&identities);
     Ok(Some(Draft {
         spread: None,
         identity: Identity { rows: short_hash(&digest), columns: identities, anchor: anchor.clone() },
@@ -94,7 +95,7 @@ fn first_phase(group: &GroupAggregate, below: &Draft, input: NodeId, phases: Agg
             digest,
             kind: NodeKind::LocalAggregate(LocalAggregate { keys: group.keys.clone(), calls: group.calls.clone() }),
             inputs: vec![Edge { node: input, distribution: Distribution::Forward }],
-            output: Output { row: RowType::new(fields), changelog: output.changelog, upsert_keys: Vec::new() },
+            output: Output { row, changelog: output.changelog, upsert_keys: Vec::new() },
         },
     }))
 }
