@@ -137,14 +137,14 @@ pub const STATE_DIFFERS: ErrorCode = ErrorCode {
     en: Text {
         what: "{count} saved state(s) do not fit the script any more",
         why: "the last checkpoint holds state of operators that compute something else now or are gone:\n{list}",
-        fix: "run the script as it was; or lose these states: highwater run ... --allow-non-restored-state; \
-              or begin anew: highwater run ... --fresh",
+        fix: "run the script as it was, and what is new in a script of its own with another sink; or lose these states: \
+              highwater run ... --allow-non-restored-state; or begin anew: highwater run ... --fresh",
     },
     zh: Text {
         what: "{count} 个已保存的状态与当前脚本不符",
-        why: "最近的检查点中，有些算子的计算已改变或已不存在：\n{list}",
-        fix: "请运行原来的脚本；或放弃这些状态：highwater run ... --allow-non-restored-state；\
-              或从头开始：highwater run ... --fresh",
+        why: "最近的检查点中，有些算子的计算已改变（changed）或已不存在（dropped）；其余为新增（new）、按列迁移（migrated）或保留（kept）：\n{list}",
+        fix: "请运行原来的脚本，并把新的查询放在另一个脚本中、写入另一个表；或放弃这些状态：\
+              highwater run ... --allow-non-restored-state；或从头开始：highwater run ... --fresh",
     },
 };
 

@@ -2,8 +2,9 @@
 
 use crate::alignment::Alignment;
 use crate::quiescence::{InFlight, Quiescence};
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::UInt32Array;
 use arrow::buffer::ScalarBuffer;
+use base::changelog::slice_bytes;
 use base::key::{hash_columns, instance_of_group, key_group};
 use base::{ChangelogBatch, Event, Result};
 use std::future::{pending, poll_fn};
@@ -42,12 +43,10 @@ pub(crate) fn channel() -> (Outgoing, mpsc::Receiver<Message>) {
     (Outgoing { sender, room: Arc::new(Semaphore::new(CHANNEL_UNITS_MAX)) }, receiver)
 }
 
-/// What an event takes of a channel's bytes. A slice counts without the rest of its batch.
+/// What an event takes of a channel's bytes.
 fn units(event: &Event) -> u32 {
     let Event::Data(batch) = event else { return 0 };
-    let bytes = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
-    let bytes: usize = batch.records().columns().iter().map(bytes).sum();
-    (bytes / BYTES_UNIT).min(CHANNEL_UNITS_MAX) as u32
+    (slice_bytes(batch.records()) / BYTES_UNIT).min(CHANNEL_UNITS_MAX) as u32
 }
 
 /// The sending side: one instance, all instances of one reader that it may send to.

@@ -1,6 +1,7 @@
 //! Hash partitioning.
 
 use super::*;
+use arrow::array::ArrayRef;
 use base::RowKind;
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use crate::operator::Operator;
 use crate::operators;
 use crate::parted::{MemoryBudget, MemoryOptions};
 use crate::restart::Restarts;
-use crate::restore::restorable;
+use crate::restore::{StateShapes, restorable};
 use crate::shared::{Shared, cancelled};
 use crate::store::CheckpointStore;
 use base::clock::{Clock, SystemClock};
@@ -114,7 +114,7 @@ pub async fn start_with(
 ) -> Result<JobHandle> {
     let begun = Instant::now();
     let restore = options.restore.take();
-    let restore = restore.map(|restore| restorable(&plan, restore, options.may_lose_state)).transpose()?;
+    let restore = restore.map(|restore| restorable(&plan, &restore, options.may_lose_state, &*create)).transpose()?;
     let epoch = restore.as_ref().map(|restore| restore.epoch);
     let (clock, warnings) = (options.clock.clone(), options.warnings.clone());
     let memory = options.memory.as_ref().map(|memory| MemoryBudget::new(memory, warnings.clone())).transpose()?;
@@ -184,6 +184,7 @@ impl Launch {
         let placed = || plan.nodes.iter().zip(&topology.nodes);
         let labels = NodeLabels {
             digests: placed().map(|(node, placement)| (placement.key.to_string(), node.digest.clone())).collect(),
+            shapes: StateShapes::new(plan, &**create)?.by_key(plan),
             names: placed().map(|(node, placement)| (placement.key.to_string(), node_name(node))).collect(),
             counts: restore.map(|restore| restore.counts.clone()).unwrap_or_default(),
         };
@@ -212,7 +213,10 @@ impl Launch {
         };
         let newest = tokio::task::spawn_blocking(move || store.newest()).await;
         let newest = newest.unwrap_or_else(|error| Err(panicked(error)))?;
-        Ok(newest.map(|stored| stored.checkpoint).or_else(|| first.cloned()))
+        // It may still be one of the script as it was before.
+        let newest =
+            newest.map(|stored| restorable(&self.plan, &stored.checkpoint, self.options.may_lose_state, &*self.create));
+        Ok(newest.transpose()?.or_else(|| first.cloned()))
     }
 }
 
@@ -375,11 +379,10 @@ impl Board {
     }
 
     /// A checkpoint is complete; if it took bytes it is on the disk.
-    pub(crate) fn checkpoint_done(&self, checkpoint: JobCheckpoint, took: CheckpointTook) {
+    pub(crate) fn checkpoint_done(&self, took: CheckpointTook) {
         let mut progress = self.progress();
         progress.checkpoints += 1;
         progress.took = Some(took);
-        progress.last_checkpoint = took.bytes.is_none().then_some(checkpoint);
     }
 
     /// A checkpoint that is only kept in memory is complete; its commit comes now.

@@ -43,6 +43,7 @@ mod writing;
 
 pub use checkpoint::{JobCheckpoint, NodeCounts, SinkCheckpoint, SourceCheckpoint};
 pub use job::{JobHandle, OperatorFactory, RuntimeOptions, StopMode, commit_again, start, start_with};
+pub use manifest::SourceEntry;
 pub use parted::MemoryOptions;
 pub use restore::RestoreReport;
 pub use store::{CheckpointStore, Hold, JobLabel, Saved, StoredCheckpoint};

@@ -5,7 +5,7 @@
 
 use crate::manifest::{Manifest, PartEntry, PartKey, SectionEntry};
 use base::{Result, fault};
-use state::{CheckpointFolder, SectionReader, SegmentWriter, merge_sections, write_snapshot};
+use state::{CheckpointFolder, Files, SectionReader, SegmentWriter, merge_sections, write_snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +20,16 @@ pub(crate) struct MergeRules {
     pub age_max: u64,
     /// Below so many bytes of changes a part is not written anew because of their size.
     pub bytes_min: u64,
+    /// So many rows may be in files although they are gone; more of them must not outnumber those that count.
+    pub dead_max: u64,
 }
 
 impl Default for MergeRules {
     fn default() -> Self {
         // Where a test asks for faults, merging must come soon enough to meet them.
         match std::env::var_os(fault::VARIABLE) {
-            Some(_) => MergeRules { sections_max: 1, age_max: 8, bytes_min: 0 },
-            None => MergeRules { sections_max: 16, age_max: 360, bytes_min: 1 << 20 },
+            Some(_) => MergeRules { sections_max: 1, age_max: 8, bytes_min: 0, dead_max: 0 },
+            None => MergeRules { sections_max: 16, age_max: 360, bytes_min: 1 << 20, dead_max: 16 },
         }
     }
 }
@@ -66,7 +68,9 @@ impl MergeRules {
         let is_many = changes.len() > self.sections_max;
         let is_old = CheckpointFolder::segment_epoch(&whole.file).is_some_and(|begun| begun + self.age_max < epoch);
         let is_sparse = part.sections.iter().any(|section| is_sparse(&section.file));
-        let start = match (is_large || is_old || is_sparse, is_many) {
+        let (all, dead) = part.rows();
+        let is_dead = dead > all / 2 + self.dead_max || (dead == all && dead > 0);
+        let start = match (is_large || is_old || is_sparse || is_dead, is_many) {
             (true, _) => 0,
             // Small changes beside much that stays: it is not written again for them.
             (false, true) if bytes * 4 < whole.bytes => 1,
@@ -77,13 +81,18 @@ impl MergeRules {
     }
 }
 
-/// Starts merging what a checkpoint's sections need; `None` if that is nothing.
-pub(crate) fn start(rules: MergeRules, folder: &CheckpointFolder, manifest: &Manifest) -> Option<Merging> {
+/// Starts merging what a checkpoint's sections need, in a place with these files; `None` if that is nothing.
+pub(crate) fn start(
+    rules: MergeRules,
+    folder: &CheckpointFolder,
+    manifest: &Manifest,
+    files: &Files,
+) -> Option<Merging> {
     let mut used: BTreeMap<&str, u64> = BTreeMap::new();
     manifest.sections().for_each(|section| *used.entry(&section.file).or_default() += section.bytes);
     let is_sparse = |file: &str| {
         let used = used.get(file).copied().unwrap_or(0);
-        folder.segment_bytes(file).is_some_and(|bytes| bytes > rules.bytes_min && used * 2 < bytes)
+        files.get(file).is_some_and(|bytes| *bytes > rules.bytes_min && used * 2 < *bytes)
     };
     let runs: Vec<Run> =
         manifest.parts().filter_map(|(key, part)| rules.run(manifest.epoch, &key, part, is_sparse)).collect();
@@ -109,7 +118,7 @@ fn merge(runs: Vec<Run>, reader: &SectionReader, mut segment: SegmentWriter, sto
         let sections = run.sections.iter().map(SectionEntry::section).collect::<Result<Vec<_>>>()?;
         let snapshot = merge_sections(reader, &sections, run.start == 0)?;
         let section = segment.write_with(|mut out| write_snapshot(&snapshot, &mut out))?;
-        merged.push(Merged { run, section: SectionEntry::of(section) });
+        merged.push(Merged { run, section: SectionEntry::of(section).with(&snapshot) });
     }
     segment.finish()?;
     Ok(merged)

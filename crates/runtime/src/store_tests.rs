@@ -7,6 +7,7 @@ use base::Epoch;
 use base::connector::{Committable, SplitState};
 use state::{OperatorSnapshot, PartSnapshot, PartState, SnapshotKind, TableSnapshot};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 fn label() -> JobLabel {
@@ -14,7 +15,7 @@ fn label() -> JobLabel {
 }
 
 fn open(path: &Path) -> CheckpointStore {
-    CheckpointStore::open(path, label(), 2).expect("open")
+    CheckpointStore::open(&path.into(), label(), 2).expect("open")
 }
 
 fn snapshot(rows: i64, value: i64) -> OperatorSnapshot {
@@ -83,10 +84,10 @@ fn old_checkpoints_go_and_unchanged_state_is_not_written_again() {
         assert!(segments(place.path()) <= 3, "the last two and the one that holds what never changes");
     }
     for epoch in [19, 18] {
-        let stored = store.read(epoch).expect("whole");
+        let stored = store.stored(epoch).expect("whole");
         assert_eq!(text(&stored.checkpoint), text(&checkpoint(epoch, epoch as i64)));
     }
-    assert!(store.read(17).is_err(), "two are kept");
+    assert!(store.stored(17).is_err(), "two are kept");
     store.clear().expect("cleared");
     assert!(store.newest().expect("a look").is_none());
     drop(store);
@@ -116,7 +117,7 @@ fn checkpoints_of_another_script_are_refused() {
     let place = tempfile::tempdir().expect("a folder");
     open(place.path()).save(&checkpoint(1, 1)).expect("saved");
     let other = JobLabel { script: "/elsewhere/orders.sql".into(), ..label() };
-    let store = CheckpointStore::open(place.path(), other, 1).expect("open");
+    let store = CheckpointStore::open(&place.path().into(), other, 1).expect("open");
     assert_eq!(store.newest().expect_err("another's").code(), "HW-R010");
 }
 
@@ -177,13 +178,6 @@ fn rows_of(stored: &StoredCheckpoint) -> Vec<String> {
     column.as_string::<i32>().iter().map(|text| text.expect("no NULL").to_string()).collect()
 }
 
-/// Waits for the merge that is under way.
-fn merged(store: &CheckpointStore) {
-    while store.merging().as_ref().is_some_and(|merging| !merging.is_done()) {
-        std::thread::yield_now();
-    }
-}
-
 fn sections(store: &CheckpointStore) -> usize {
     store.last().as_ref().expect("one").parts().map(|(_, part)| part.sections.len()).sum()
 }
@@ -206,7 +200,7 @@ fn changes_are_written_and_read_with_what_they_change() {
     }
     assert_eq!(sections(&store), 11);
     for epoch in [11, 10] {
-        assert_eq!(rows_of(&store.read(epoch).expect("whole")), rows_after(epoch));
+        assert_eq!(rows_of(&store.stored(epoch).expect("whole")), rows_after(epoch));
     }
     drop(store);
     assert_eq!(rows_of(&open(place.path()).newest().expect("whole").expect("one")), rows_after(11));
@@ -218,7 +212,7 @@ fn sections_are_merged_and_what_is_gone_leaves_the_disk() {
     let store = open(place.path()).merging_after(3);
     for epoch in 1..40 {
         store.save(&history(epoch)).expect("saved");
-        merged(&store);
+        store.wait_for_merging();
         assert!(sections(&store) <= 7, "{} sections", sections(&store));
         assert!(segments(place.path()) <= 9, "{} segments", segments(place.path()));
         for kept in [epoch, epoch - 1].into_iter().filter(|epoch| *epoch > 0) {
@@ -229,6 +223,26 @@ fn sections_are_merged_and_what_is_gone_leaves_the_disk() {
     assert!(is_on_disk(place.path(), "first text of row 1999."));
     assert!(!is_on_disk(place.path(), "first text of row 15."), "row 15 went at epoch 2");
     assert!(!is_on_disk(place.path(), "first text of row 14."), "row 14 was replaced at epoch 2");
+}
+
+#[test]
+fn rows_that_are_gone_do_not_outnumber_those_that_are_left() {
+    let place = tempfile::tempdir().expect("a folder");
+    let store = open(place.path());
+    store.save(&history(1)).expect("saved");
+    let text = "first text of row 15.";
+    for epoch in 2..10_u64 {
+        let first = (epoch as u32 - 2) * 200;
+        let gone = if epoch < 8 { (first..first + 200).collect() } else { Vec::new() };
+        store.save(&with_state(epoch, numbered(SnapshotKind::Rows { gone }, &[]))).expect("saved");
+        store.wait_for_merging();
+        if epoch == 6 {
+            assert!(is_on_disk(place.path(), text), "a thousand of two thousand rows are gone");
+        }
+    }
+    assert!(!is_on_disk(place.path(), text));
+    let rows = rows_of(&store.newest().expect("whole").expect("one"));
+    assert_eq!((rows.len(), rows[0].as_str()), (800, "first text of row 1200."));
 }
 
 #[test]
@@ -245,7 +259,7 @@ fn a_merge_that_cannot_read_leaves_everything_as_it_is() {
     std::fs::write(&segment, bytes).expect("damaged");
     for epoch in 4..8 {
         store.save(&history(epoch)).expect("saved");
-        merged(&store);
+        store.wait_for_merging();
     }
     let error = store.newest().expect_err("damaged");
     assert_eq!(error.code(), "HW-X101");
@@ -263,7 +277,7 @@ fn state_that_did_not_change_is_not_written() {
     unchanged.operators.insert("sum".into(), vec![vec![PartSnapshot { part: 0, state: PartState::Unchanged }]]);
     store.save(&unchanged).expect("saved");
     assert_eq!((sections(&store), segments(place.path())), (1, 1));
-    assert_eq!(rows_of(&store.read(3).expect("whole")), rows_after(1));
+    assert_eq!(rows_of(&store.stored(3).expect("whole")), rows_after(1));
     unchanged.operators.insert("sum".into(), vec![vec![PartSnapshot { part: 1, state: PartState::Unchanged }]]);
     store.save(&unchanged).expect_err("nobody knows part 1");
 }

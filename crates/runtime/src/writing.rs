@@ -5,8 +5,8 @@ use crate::checkpoint::JobCheckpoint;
 use crate::manifest::{Manifest, NodeEntry, PartEntry, PartKey, SectionEntry, SourceEntry, sink_snapshot};
 use base::{Error, Result};
 use state::{
-    CheckpointFolder, OperatorSnapshot, PartSnapshot, PartState, SegmentWriter, SnapshotKind, encode_snapshot,
-    key_groups, write_snapshot,
+    CacheFile, CheckpointFolder, Files, OperatorSnapshot, PartSnapshot, PartState, SegmentWriter, SnapshotKind,
+    encode_snapshot, key_groups, write_snapshot,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,13 +27,12 @@ pub(crate) struct Known(BTreeMap<(u64, String), SectionEntry>);
 
 impl Known {
     /// Of a segment that is mostly of no use any more, nothing is taken over: it would never go.
-    pub(crate) fn new(last: Option<&Manifest>, folder: &CheckpointFolder) -> Known {
+    pub(crate) fn new(last: Option<&Manifest>, files: &Files) -> Known {
         let Some(manifest) = last else { return Known(BTreeMap::new()) };
         let mut used: BTreeMap<&str, u64> = BTreeMap::new();
         manifest.sections().for_each(|section| *used.entry(&section.file).or_default() += section.bytes);
-        let is_useful = |file: &str| {
-            folder.segment_bytes(file).is_some_and(|bytes| used.get(file).copied().unwrap_or(0) * 2 >= bytes)
-        };
+        let is_useful =
+            |file: &str| files.get(file).is_some_and(|bytes| used.get(file).copied().unwrap_or(0) * 2 >= *bytes);
         let useful: BTreeSet<&str> = used.keys().copied().filter(|file| is_useful(file)).collect();
         let taken = manifest
             .sections()
@@ -46,6 +45,8 @@ impl Known {
 enum Content<'a> {
     Rows(Cow<'a, OperatorSnapshot>),
     Bytes(Cow<'a, [u8]>),
+    /// Read when its turn comes: all of them together may be larger than memory.
+    File(&'a CacheFile),
 }
 
 impl Content<'_> {
@@ -55,6 +56,7 @@ impl Content<'_> {
                 snapshot.tables.iter().map(|table| table.rows.get_array_memory_size()).sum::<usize>()
             }
             Content::Bytes(bytes) => bytes.len(),
+            Content::File(file) => file.bytes() as usize,
         }
     }
 
@@ -64,7 +66,7 @@ impl Content<'_> {
             Content::Rows(snapshot) => {
                 snapshot.tables.iter().any(|table| table.ids.is_none()) && self.bytes() <= COMPARED_BYTES_MAX
             }
-            Content::Bytes(_) => true,
+            Content::Bytes(_) | Content::File(_) => true,
         }
     }
 }
@@ -129,6 +131,7 @@ impl<'a> Writing<'a> {
                 digest: checkpoint.digests.get(key).cloned().unwrap_or_default(),
                 watermarks_ms: checkpoint.watermarks.get(key).cloned().unwrap_or_default(),
                 counts: checkpoint.counts.get(key).copied().unwrap_or_default(),
+                state: checkpoint.shapes.get(key).cloned().unwrap_or_default(),
                 operator: operator.into_iter().map(parts).collect::<Result<_>>()?,
                 source: checkpoint.sources.get(key).map(SourceEntry::of),
                 sink: sink.map(written).transpose()?,
@@ -150,8 +153,8 @@ impl<'a> Writing<'a> {
             |entry: Option<&PartEntry>| Ok(Planned { entry: entry.cloned().ok_or_else(missing)?, content: None });
         let snapshot = match &part.state {
             PartState::Unchanged => return unchanged(before),
-            PartState::Encoded(bytes) => return Ok(self.bytes(&key, Cow::Borrowed(bytes))),
-            PartState::Cached(file) => return Ok(self.bytes(&key, file.read()?.into())),
+            PartState::Encoded(bytes) => return Ok(self.encoded(&key, Content::Bytes(Cow::Borrowed(bytes)))),
+            PartState::Cached(file) => return Ok(self.encoded(&key, Content::File(file))),
             PartState::Stored(stored) => Cow::Owned(stored.load()?),
             PartState::Rows(snapshot) => Cow::Borrowed(snapshot.as_ref()),
         };
@@ -188,10 +191,10 @@ impl<'a> Writing<'a> {
         Ok(Planned { entry, content: Some(content) })
     }
 
-    /// A part that was put away as bytes.
-    fn bytes(&mut self, key: &PartKey, bytes: Cow<'a, [u8]>) -> Planned {
+    /// A part that was put away.
+    fn encoded(&mut self, key: &PartKey, content: Content<'a>) -> Planned {
         let entry = PartEntry { part: key.2, key_groups: None, values: BTreeMap::new(), sections: Vec::new() };
-        Planned { entry, content: Some(self.content(Content::Bytes(bytes))) }
+        Planned { entry, content: Some(self.content(content)) }
     }
 
     /// Writes all contents; gives their sections in the same order.
@@ -230,17 +233,25 @@ fn put(segment: &mut SegmentWriter, content: &Content<'_>, known: &Known) -> Res
     let bytes: &[u8] = match content {
         Content::Rows(snapshot) if !content.may_be_known() => {
             let section = segment.write_with(|mut out| write_snapshot(snapshot, &mut out))?;
-            return Ok(SectionEntry::of(section));
+            return Ok(SectionEntry::of(section).with(snapshot));
         }
         Content::Rows(snapshot) => {
             encoded = encode_snapshot(snapshot)?;
             &encoded
         }
         Content::Bytes(bytes) => bytes,
+        Content::File(file) => {
+            encoded = file.read()?;
+            &encoded
+        }
     };
     let entry = SectionEntry::of(segment.section(bytes));
+    let described = |entry: SectionEntry| match content {
+        Content::Rows(snapshot) => entry.with(snapshot),
+        Content::Bytes(_) | Content::File(_) => entry,
+    };
     if let Some(known) = known.0.get(&(entry.bytes, entry.xxh3.clone())) {
         return Ok(known.clone());
     }
-    Ok(SectionEntry::of(segment.write(bytes)?))
+    Ok(described(SectionEntry::of(segment.write(bytes)?)))
 }

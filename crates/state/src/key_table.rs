@@ -23,7 +23,7 @@ const STAMP_UNKNOWN: i64 = i64::MIN;
 /// The column of a snapshot that holds key groups.
 const KEY_GROUP: &str = "key_group";
 /// The column of a snapshot that holds the time of the last write.
-const LAST_WRITE: &str = "last_write_ms";
+pub(crate) const LAST_WRITE: &str = "last_write_ms";
 
 /// What a table is made of.
 #[derive(Debug, Clone)]
@@ -368,12 +368,17 @@ impl KeyTable {
     /// to be restored.
     pub fn take(&mut self, scope: Scope, order: impl FnOnce(&KeyTable) -> Vec<u32>) -> TakenKeys {
         let scope = self.numbers.wanted(scope, self.len());
-        self.take_beside_rows(scope, order)
+        self.take_in(scope, order)
     }
 
     /// As [`KeyTable::take`], for a table beside stores that know by themselves which of their rows changed: most keys may
     /// have changed and few rows.
     pub fn take_beside_rows(&mut self, scope: Scope, order: impl FnOnce(&KeyTable) -> Vec<u32>) -> TakenKeys {
+        let scope = self.numbers.wanted_of_changed(scope, self.len());
+        self.take_in(scope, order)
+    }
+
+    fn take_in(&mut self, scope: Scope, order: impl FnOnce(&KeyTable) -> Vec<u32>) -> TakenKeys {
         if scope == Scope::Changes
             && let Wanted::Changed { rows, gone } = self.numbers.take_changes()
         {

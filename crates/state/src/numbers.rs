@@ -128,6 +128,12 @@ impl RowNumbers {
         if scope == Scope::Changes && few { Scope::Changes } else { Scope::Full }
     }
 
+    /// As [`RowNumbers::wanted`], for rows of which most may have changed: all of them only if more are gone than are left.
+    pub fn wanted_of_changed(&self, scope: Scope, live: usize) -> Scope {
+        let few = self.0.as_ref().is_some_and(|numbered| numbered.gone.len() <= live / 2 + 16);
+        if scope == Scope::Changes && few { Scope::Changes } else { Scope::Full }
+    }
+
     /// A snapshot is taken that holds all rows; they are numbered in this order.
     pub fn take_all(&mut self, order: &[u32]) {
         let rows = order.iter().max().map_or(0, |row| *row as usize + 1);

@@ -670,6 +670,16 @@ impl RowChains {
         let copies = restored.values[0].as_primitive::<UInt32Type>().values();
         let stamps = restored.values[1].as_primitive::<Int64Type>().values();
         for (row, &slot) in restored.slots.iter().enumerate() {
+            // Rows that were different in a column that is not kept any more are copies now.
+            if self.spec.identity == RowIdentity::Content
+                && let Some(entry) = self.find(slot, rows.identity(row))
+            {
+                self.set_copies(slot, entry, self.copies(entry).saturating_add(copies[row]));
+                if let Some(stamp) = self.stamps.get_mut(entry as usize) {
+                    *stamp = (*stamp).max(stamps[row]);
+                }
+                continue;
+            }
             let entry = self.push(slot, &rows, row, copies[row], stamps[row])?;
             if self.spec.counts_matches {
                 self.matches[entry as usize] = restored.values[2].as_primitive::<UInt32Type>().value(row);

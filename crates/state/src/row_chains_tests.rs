@@ -180,6 +180,38 @@ fn snapshots_keep_order_copies_and_matches() {
 }
 
 #[test]
+fn rows_that_are_equal_without_a_column_are_copies() {
+    let key = Arc::new(Field::new("key", DataType::Int64, true));
+    let spec = KeyTableSpec { name: "keys", namespace: None, fields: vec![key], ttl_ms: None };
+    let mut table = KeyTable::new(spec.clone()).expect("table");
+    let keys: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![10, 20]))];
+    let mut slots = Slots::default();
+    table.lookup_or_insert(KeyBatch { columns: &keys, namespaces: None, rows: 2 }, &mut slots).expect("slots");
+    let mut saved = chains(RowIdentity::Content, None);
+    for row in [(1, "a"), (2, "b"), (1, "a"), (3, "a"), (4, "c")] {
+        add(&mut saved, slots.rows[0], row);
+    }
+    add(&mut saved, slots.rows[1], (1, "a"));
+    let taken = table.take_beside_rows(Scope::Full, KeyTable::live_slots);
+    let mut snapshot = saved.snapshot(&table, Scope::Full, &taken).expect("snapshot");
+    let left: Vec<usize> = (0..snapshot.rows.num_columns())
+        .filter(|&column| snapshot.rows.schema().field(column).name() != "value.id")
+        .collect();
+    snapshot.rows = snapshot.rows.project(&left).expect("columns");
+    let text = RowChainsSpec { fields: fields()[1..].to_vec(), ..saved.spec.clone() };
+    let (mut table, mut restored) = (KeyTable::new(spec).expect("table"), RowChains::new(text).expect("chains"));
+    restored.restore(&mut table, &snapshot, 0..128).expect("restore");
+    table.lookup_or_insert(KeyBatch { columns: &keys, namespaces: None, rows: 2 }, &mut slots).expect("slots");
+    let shown = |slot: u32| -> Vec<(String, u32)> {
+        let entries = restored.entries(slot);
+        let texts = restored.columns(&entries).expect("columns")[0].as_string::<i32>().clone();
+        entries.iter().enumerate().map(|(row, &entry)| (texts.value(row).into(), restored.copies(entry))).collect()
+    };
+    assert_eq!(shown(slots.rows[0]), [("a".into(), 3), ("b".into(), 1), ("c".into(), 1)]);
+    assert_eq!((restored.total(slots.rows[0]), shown(slots.rows[1])), (5, vec![("a".into(), 1)]));
+}
+
+#[test]
 fn a_row_takes_little_more_than_its_bytes() {
     const ROWS: usize = 50_000;
     let spec = RowChainsSpec {

@@ -1,8 +1,9 @@
 //! Snapshots: the state of an operator instance as self-described rows.
 
 use crate::cache::CacheFile;
+use crate::shape::Migration;
 use crate::stored::StoredPart;
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch, UInt16Array};
 use base::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -61,6 +62,21 @@ impl PartSnapshot {
         }
     }
 
+    /// The same part as the rows that a changed operator needs. What is in files is migrated when it is read.
+    ///
+    /// # Errors
+    /// As [`PartSnapshot::load`]; rows of a shape that does not fit.
+    pub fn migrated(&self, migration: &Arc<Migration>) -> Result<PartSnapshot> {
+        let state = match &self.state {
+            PartState::Stored(stored) => {
+                let migration = Some(migration.clone());
+                PartState::Stored(Arc::new(StoredPart { migration, ..stored.as_ref().clone() }))
+            }
+            _ => PartState::Rows(Arc::new(migration.apply(self.load()?)?)),
+        };
+        Ok(PartSnapshot { part: self.part, state })
+    }
+
     /// What an instance with these key groups needs of a part: of one without such rows, the small values.
     pub fn for_groups(&self, groups: &Range<u16>) -> PartSnapshot {
         match &self.state {
@@ -102,6 +118,13 @@ pub struct TableSnapshot {
     /// several snapshots become one, rows are in this order. `None` in a table that is always written as a whole, and in one
     /// that was restored.
     pub ids: Option<Vec<u64>>,
+}
+
+impl TableSnapshot {
+    /// The key group of every row; `None` if the rows do not say it.
+    pub fn key_groups(&self) -> Option<&UInt16Array> {
+        self.rows.columns().first()?.as_any().downcast_ref()
+    }
 }
 
 /// What the rows of a [`TableSnapshot`] are.

@@ -407,7 +407,7 @@ impl SortedRows {
 
     /// All rows of these slots and the slot of each, in the order of their arrival: who inserts them again in this order has
     /// the same store.
-    pub fn by_arrival(&self, slots: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    fn by_arrival(&self, slots: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let of_slot = |&slot: &u32| self.ordered[slot as usize].iter().map(move |row| (slot, row));
         let mut all: Vec<(u32, u32)> = slots.iter().flat_map(of_slot).collect();
         all.sort_unstable_by_key(|(_, row)| self.arrivals[*row as usize]);

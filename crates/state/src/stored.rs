@@ -3,11 +3,12 @@
 use crate::folder::{Section, SectionReader};
 use crate::merge::merge_snapshots;
 use crate::segment::decode_snapshot;
+use crate::shape::Migration;
 use crate::snapshot::OperatorSnapshot;
-use arrow::array::{Array, UInt16Array};
 use base::Result;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A part in files.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct StoredPart {
     pub key_groups: Option<(u16, u16)>,
     /// Its small values.
     pub values: BTreeMap<String, i64>,
+    /// What its rows are made into, if the operator needs others.
+    pub migration: Option<Arc<Migration>>,
 }
 
 impl StoredPart {
@@ -31,7 +34,11 @@ impl StoredPart {
         if self.sections.is_empty() {
             return Ok(OperatorSnapshot { tables: Vec::new(), values: self.values.clone() });
         }
-        merge_sections(&self.reader, &self.sections, true)
+        let rows = merge_sections(&self.reader, &self.sections, true)?;
+        match &self.migration {
+            None => Ok(rows),
+            Some(migration) => migration.apply(rows),
+        }
     }
 
     /// Whether rows of these key groups may be in it.
@@ -53,7 +60,7 @@ pub fn merge_sections(reader: &SectionReader, sections: &[Section], from_beginni
 pub fn key_groups(snapshot: &OperatorSnapshot) -> Option<(u16, u16)> {
     let mut range: Option<(u16, u16)> = None;
     for table in &snapshot.tables {
-        let groups = table.rows.columns().first()?.as_any().downcast_ref::<UInt16Array>()?;
+        let groups = table.key_groups()?;
         if groups.is_empty() {
             continue;
         }

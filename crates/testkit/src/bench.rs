@@ -4,7 +4,7 @@
 //! own and a busy machine disturbs both alike. CPU time has the kernel's resolution of 10 ms: use a million rows or more.
 
 use base::clock::SystemClock;
-use planner::{Environment, Outcome, Session};
+use planner::{Environment, Outcome, PlannedJob, Session};
 use runtime::RuntimeOptions;
 use runtime::metrics::JobMetrics;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -128,30 +128,48 @@ pub(crate) fn run_tumble_with(
     parallelism: usize,
     change: impl FnOnce(&mut RuntimeOptions),
 ) -> Result<JobMetrics, String> {
-    let text = TUMBLE.replace("${SOURCE}", source);
+    run_job("tumble.sql", &TUMBLE.replace("${SOURCE}", source), parallelism, change)
+}
+
+/// A session with everything that the program has.
+pub(crate) fn session() -> Session {
     let (connectors, formats) = crate::registries();
-    let mut session = Session::new(Environment {
+    Session::new(Environment {
         warnings: Default::default(),
         connectors: Arc::new(connectors),
         formats: Arc::new(formats),
         clock: Arc::new(SystemClock),
         results: Arc::new(crate::oracle::CaptureResults(Default::default())),
-    });
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
-    let script = syntax::Script::new("tumble.sql", &text);
+    })
+}
+
+/// The first job of a script, with the options that it runs with.
+pub(crate) fn plan_job(name: &str, text: &str, parallelism: usize) -> Result<(PlannedJob, RuntimeOptions), String> {
+    let mut session = session();
+    let script = syntax::Script::new(name, text);
     for statement in script.statements() {
         let executed = session.execute(&script, &statement).map_err(|error| error.to_string())?;
         if let Outcome::Job(job) = executed.outcome {
             let mut options = RuntimeOptions::from_config(&job.plan.config);
             options.parallelism = parallelism;
-            change(&mut options);
-            return runtime
-                .block_on(async { runtime::start(job.plan, options).await?.wait().await })
-                .map_err(|error| error.to_string());
+            return Ok((*job, options));
         }
     }
     Err("no job".into())
+}
+
+/// Runs the first job of a script to its end, on a runtime of its own.
+pub(crate) fn run_job(
+    name: &str,
+    text: &str,
+    parallelism: usize,
+    change: impl FnOnce(&mut RuntimeOptions),
+) -> Result<JobMetrics, String> {
+    let (job, mut options) = plan_job(name, text, parallelism)?;
+    change(&mut options);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(async { runtime::start(job.plan, options).await?.wait().await }).map_err(|error| error.to_string())
 }
 
 /// What this process has used so far.
@@ -174,6 +192,12 @@ pub fn own_usage(rows: u64) -> Usage {
 /// # Errors
 /// A part that fails.
 pub fn measure(part: &str, input: &str, parallelism: usize) -> Result<Usage, String> {
+    let [cpu_seconds, peak_mb, rows] = run_part(part, input, parallelism)?;
+    Ok(Usage { cpu_seconds, peak_mb, rows: rows as u64 })
+}
+
+/// Runs the hidden command and reads the numbers that it prints.
+pub(crate) fn run_part<const N: usize>(part: &str, input: &str, parallelism: usize) -> Result<[f64; N], String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
         .args(["bench-part", part, &parallelism.to_string(), input])
@@ -184,8 +208,5 @@ pub fn measure(part: &str, input: &str, parallelism: usize) -> Result<Usage, Str
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    match numbers.as_slice() {
-        [cpu_seconds, peak_mb, rows] => Ok(Usage { cpu_seconds: *cpu_seconds, peak_mb: *peak_mb, rows: *rows as u64 }),
-        _ => Err(format!("unexpected output {text}")),
-    }
+    numbers.try_into().map_err(|_| format!("unexpected output {text}"))
 }

@@ -2,9 +2,7 @@
 //! long a job with many keys takes to go on.
 
 use crate::bench;
-use base::clock::SystemClock;
-use planner::{Environment, Outcome, Session};
-use runtime::{CheckpointStore, JobCheckpoint, JobHandle, JobLabel, RuntimeOptions};
+use runtime::{CheckpointStore, JobCheckpoint, JobHandle, JobLabel};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +55,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 fn store(path: &Path) -> Result<Arc<CheckpointStore>, String> {
-    CheckpointStore::open(path, JobLabel::default(), 1).map(Arc::new).map_err(text)
+    CheckpointStore::open(&path.into(), JobLabel::default(), 1).map(Arc::new).map_err(text)
 }
 
 /// Reads the bids of a file once without and once with checkpoints.
@@ -135,26 +133,12 @@ async fn start(
     store: Arc<CheckpointStore>,
     restore: Option<JobCheckpoint>,
 ) -> Result<JobHandle, String> {
-    let (connectors, formats) = crate::registries();
-    let mut session = Session::new(Environment {
-        warnings: Default::default(),
-        connectors: Arc::new(connectors),
-        formats: Arc::new(formats),
-        clock: Arc::new(SystemClock),
-        results: Arc::new(crate::oracle::CaptureResults(Default::default())),
-    });
-    let script = syntax::Script::new("groups.sql", GROUPS.replace("${PATH}", &input.display().to_string()));
-    for statement in script.statements() {
-        if let Outcome::Job(job) = session.execute(&script, &statement).map_err(text)?.outcome {
-            let mut options = RuntimeOptions::from_config(&job.plan.config);
-            options.parallelism = parallelism;
-            options.checkpoint_interval = None;
-            options.store = Some(store);
-            options.restore = restore;
-            return runtime::start(job.plan, options).await.map_err(text);
-        }
-    }
-    Err("no job".into())
+    let text = GROUPS.replace("${PATH}", &input.display().to_string());
+    let (job, mut options) = bench::plan_job("groups.sql", &text, parallelism)?;
+    options.checkpoint_interval = None;
+    options.store = Some(store);
+    options.restore = restore;
+    runtime::start(job.plan, options).await.map_err(self::text)
 }
 
 /// A checkpoint as soon as so many rows have been read and everything rests.

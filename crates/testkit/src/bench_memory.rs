@@ -4,10 +4,7 @@
 //! as frequent as 1/k (Zipf's law).
 
 use crate::bench::{self, Usage};
-use base::clock::SystemClock;
-use planner::{Environment, Outcome, Session};
-use runtime::{MemoryOptions, RuntimeOptions};
-use std::sync::Arc;
+use runtime::MemoryOptions;
 use std::time::Instant;
 
 /// Distinct keys, and rows for each on average.
@@ -44,58 +41,24 @@ pub fn run(keys: &str, budget: u64, parallelism: usize) -> Result<[f64; 4], Stri
         _ => format!("CAST(POWER({KEYS}.0, u) AS BIGINT)"),
     };
     let text = JOB.replace("${ROWS}", &ROWS.to_string()).replace("${KEY}", &key);
-    let (connectors, formats) = crate::registries();
-    let mut session = Session::new(Environment {
-        warnings: Default::default(),
-        connectors: Arc::new(connectors),
-        formats: Arc::new(formats),
-        clock: Arc::new(SystemClock),
-        results: Arc::new(crate::oracle::CaptureResults(Default::default())),
-    });
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
-    let script = syntax::Script::new("memory.sql", &text);
-    let mut measured = [0.0; 4];
-    for statement in script.statements() {
-        let executed = session.execute(&script, &statement).map_err(|error| error.to_string())?;
-        if let Outcome::Job(job) = executed.outcome {
-            let mut options = RuntimeOptions::from_config(&job.plan.config);
-            options.parallelism = parallelism;
-            options.checkpoint_interval = None;
-            options.seed = 1;
-            options.memory = (budget > 0).then_some(MemoryOptions { budget_bytes: budget, cache: None });
-            let begun = Instant::now();
-            let metrics = runtime
-                .block_on(async { runtime::start(job.plan, options).await?.wait().await })
-                .map_err(|error| error.to_string())?;
-            let sum = |count: fn(&runtime::metrics::NodeMetrics) -> u64| -> f64 {
-                metrics.nodes.iter().map(count).sum::<u64>() as f64
-            };
-            let rows = metrics.nodes.first().map_or(0, |node| node.rows_in) as f64;
-            measured = [rows, begun.elapsed().as_secs_f64(), sum(|node| node.state_bytes), sum(|node| node.loads)];
-        }
-    }
-    Ok(measured)
+    let begun = Instant::now();
+    let metrics = bench::run_job("memory.sql", &text, parallelism, |options| {
+        options.checkpoint_interval = None;
+        options.seed = 1;
+        options.memory = (budget > 0).then_some(MemoryOptions { budget_bytes: budget, cache: None });
+    })?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let sum = |count: fn(&runtime::metrics::NodeMetrics) -> u64| -> f64 {
+        metrics.nodes.iter().map(count).sum::<u64>() as f64
+    };
+    let rows = metrics.nodes.first().map_or(0, |node| node.rows_in) as f64;
+    Ok([rows, seconds, sum(|node| node.state_bytes), sum(|node| node.loads)])
 }
 
 fn measure(keys: &str, budget: u64, parallelism: usize) -> Result<Run, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let input = format!("{keys}:{budget}");
-    let output = std::process::Command::new(program)
-        .args(["bench-part", "memory", &parallelism.to_string(), &input])
-        .output()
-        .map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    match numbers.as_slice() {
-        &[cpu_seconds, peak_mb, rows, seconds, state_bytes, loads] => {
-            Ok(Run { usage: Usage { cpu_seconds, peak_mb, rows: rows as u64 }, seconds, state_bytes, loads })
-        }
-        _ => Err(format!("unexpected output {text}")),
-    }
+    let [cpu_seconds, peak_mb, rows, seconds, state_bytes, loads] =
+        bench::run_part("memory", &format!("{keys}:{budget}"), parallelism)?;
+    Ok(Run { usage: Usage { cpu_seconds, peak_mb, rows: rows as u64 }, seconds, state_bytes, loads })
 }
 
 /// The hidden part: runs the job and prints what it used.

@@ -1,8 +1,7 @@
 //! `hw-testkit bench --planning`: what parsing and planning a long script costs, without running anything.
 
-use base::clock::SystemClock;
-use planner::{Environment, Outcome, Session};
-use std::sync::Arc;
+use crate::bench;
+use planner::Outcome;
 use std::time::{Duration, Instant};
 
 /// What one pass over the script took.
@@ -87,14 +86,7 @@ END",
 /// # Errors
 /// A statement that is refused.
 pub fn measure(script: &str) -> Result<PlanningTime, String> {
-    let (connectors, formats) = crate::registries();
-    let mut session = Session::new(Environment {
-        warnings: Default::default(),
-        connectors: Arc::new(connectors),
-        formats: Arc::new(formats),
-        clock: Arc::new(SystemClock),
-        results: Arc::new(crate::oracle::CaptureResults(Default::default())),
-    });
+    let mut session = bench::session();
     let script = syntax::Script::new("planning.sql", script);
     let start = Instant::now();
     for statement in script.statements() {

@@ -68,10 +68,21 @@ fn windows(program: &Program) {
              WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json');
          CREATE TABLE minutes (u INT, ws TIMESTAMP(3), c BIGINT, total BIGINT)
              WITH ('connector' = 'filesystem', 'path' = '${OUT}/minutes', 'format' = 'json');
+         CREATE TABLE sessions (u INT, ws TIMESTAMP(3), we TIMESTAMP(3), c BIGINT, total BIGINT)
+             WITH ('connector' = 'filesystem', 'path' = '${OUT}/sessions', 'format' = 'json');
+         CREATE TABLE pairs (u INT, a BIGINT, c BIGINT)
+             WITH ('connector' = 'filesystem', 'path' = '${OUT}/pairs', 'format' = 'json');
          CREATE TABLE big (n BIGINT, r BIGINT) WITH ('connector' = 'filesystem', 'path' = '${OUT}/big', 'format' = 'json');
          EXECUTE STATEMENT SET BEGIN
          INSERT INTO minutes SELECT u, window_start, COUNT(*), SUM(amount)
              FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY u, window_start, window_end;
+         INSERT INTO sessions SELECT u, window_start, window_end, COUNT(*), SUM(amount)
+             FROM TABLE(SESSION(TABLE orders PARTITION BY u, DESCRIPTOR(ts), INTERVAL '3' SECOND))
+             GROUP BY u, window_start, window_end;
+         INSERT INTO pairs SELECT u, a, c FROM orders MATCH_RECOGNIZE (
+             PARTITION BY u ORDER BY ts MEASURES A.n AS a, C.n AS c AFTER MATCH SKIP PAST LAST ROW
+             PATTERN (A B* C) WITHIN INTERVAL '30' SECOND
+             DEFINE A AS A.amount < 300, B AS B.amount < 700, C AS C.amount > 800);
          INSERT INTO big SELECT n, amount FROM orders WHERE amount > 500;
          END;",
     );
@@ -110,9 +121,10 @@ fn windows_joined_from_pieces_are_those_of_one_run() {
         let last = program.run(&["run", "windows.sql", "-D", "OUT=pieces", "--parallelism", "2"]).exits(0);
         assert_eq!(late(&last), late(&whole), "counts go on");
     }
-    for table in ["minutes", "big"] {
+    for table in ["minutes", "sessions", "pairs", "big"] {
         let of = |out: &str| program.lines_below(&format!("{out}/{table}"));
-        assert_eq!(of("pieces"), of("whole"), "{table}");
+        assert!(of("whole").len() > 1000, "{table}");
+        assert!(of("pieces") == of("whole"), "{table} differs");
     }
 }
 
@@ -265,4 +277,28 @@ fn checkpoints_are_where_the_script_says_and_status_tells_of_them() {
     let again = run_and_stop(&program, &["run", "numbers.sql"]);
     again.says(&["HW-L010", "the last in"]);
     assert!(program.run(&["run", "numbers.sql", "--fresh", "--checkpoint", "1"]).code == 2, "one or the other");
+}
+
+#[test]
+fn options_of_unaligned_checkpoints_are_accepted_and_change_nothing() {
+    let program = Program::new();
+    let options = [
+        ("execution.checkpointing.unaligned", "true"),
+        ("execution.checkpointing.unaligned.enabled", "true"),
+        ("execution.checkpointing.unaligned.forced", "true"),
+        ("execution.checkpointing.unaligned.max-subtasks-per-channel-state-file", "5"),
+        ("execution.checkpointing.aligned-checkpoint-timeout", "30 s"),
+        ("execution.checkpointing.alignment-timeout", "30 s"),
+        ("execution.checkpointing.mode", "EXACTLY_ONCE"),
+    ];
+    for (key, value) in options {
+        // With quotes, and as the SQL client of old wrote it.
+        for set in [format!("SET '{key}' = '{value}';"), format!("SET {key} = {value};")] {
+            program.write("numbers.sql", &format!("{set} {}", numbers(100_000, 50)));
+            let ran = program.run(&["run", "numbers.sql"]).exits(0);
+            ran.says(&[&format!("option '{key}' has no effect here"), "checkpoints are aligned"]);
+            assert_eq!(ids(&program, "out"), (1..=50).collect::<Vec<_>>());
+            std::fs::remove_dir_all(program.path("out")).expect("removed");
+        }
+    }
 }

@@ -50,7 +50,11 @@ fn assert_once(client: &KafkaClient, topic: &str, last: u64) {
     ids.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
     let missing: Vec<u64> = (1..=last).filter(|id| !counts.contains_key(id)).collect();
     let twice: Vec<u64> = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| *id).collect();
-    assert!(ids.len() as u64 == last && missing.is_empty(), "{topic}: missing {missing:?}, twice {twice:?}");
+    let beyond: Vec<u64> = counts.keys().copied().filter(|id| *id > last).collect();
+    assert!(
+        ids.len() as u64 == last && missing.is_empty(),
+        "{topic}: missing {missing:?}, twice {twice:?}, beyond {beyond:?}"
+    );
 }
 
 fn faulty(program: &Program, fault: &str, arguments: &[&str]) -> Ran {

@@ -95,6 +95,13 @@ impl Program {
         Running { program: self, child: Some(child) }
     }
 
+    /// The same with standard output in a file: a pipe that nobody reads takes little.
+    pub fn start_into(&self, arguments: &[&str], out: &str) -> Running<'_> {
+        let out = std::fs::File::create(self.path(out)).expect("a file");
+        let child = self.command(arguments).stdout(out).stderr(Stdio::piped()).spawn().expect("start highwater");
+        Running { program: self, child: Some(child) }
+    }
+
     /// Files below the state folder whose name begins like this.
     pub fn state_files(&self, prefix: &str) -> Vec<PathBuf> {
         fn collect(path: PathBuf, prefix: &str, found: &mut Vec<PathBuf>) {

@@ -9,7 +9,7 @@ fn fixed_delay(attempts: u64) -> RestartStrategy {
 }
 
 fn store(folder: &std::path::Path) -> Arc<CheckpointStore> {
-    Arc::new(CheckpointStore::open(folder, JobLabel::default(), 1).expect("a folder"))
+    Arc::new(CheckpointStore::open(&folder.into(), JobLabel::default(), 1).expect("a folder"))
 }
 
 #[tokio::test(start_paused = true)]

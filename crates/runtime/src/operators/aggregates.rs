@@ -5,8 +5,8 @@ use arrow::compute::take;
 use arrow::datatypes::FieldRef;
 use base::function::{Accumulator, Merging};
 use base::plan::AggregateCall;
-use base::types::RowType;
-use base::{Result, RowKind};
+use base::types::{COLUMN_CALL_KEY, COLUMN_ID_KEY, RowType};
+use base::{LogicalType, Result, RowKind, SqlType};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -164,9 +164,46 @@ impl Call {
     fn new(index: usize, call: &AggregateCall, input: &RowType) -> Result<Call> {
         let types: Vec<_> = call.arguments.iter().map(|&column| input.fields()[column].sql_type.clone()).collect();
         let accumulator = call.function.accumulator(&types, &call.options)?;
-        let name = |field: &FieldRef| format!("{index}.{}.{}", call.function.name(), field.name());
-        let fields =
-            accumulator.state_fields().iter().map(|f| Arc::new(f.as_ref().clone().with_name(name(f)))).collect();
+        let meaning = meaning(call, input);
+        let field = |field: &FieldRef| {
+            let name = format!("{index}.{}.{}", call.function.name(), field.name());
+            let mut metadata = field.metadata().clone();
+            let function = state_of(call.function.name(), types.first(), field.name());
+            metadata.insert(COLUMN_ID_KEY.into(), format!("{function}{meaning} {}", field.name()));
+            metadata.insert(COLUMN_CALL_KEY.into(), call.sql.clone());
+            Arc::new(field.as_ref().clone().with_name(name).with_metadata(metadata))
+        };
+        let fields = accumulator.state_fields().iter().map(field).collect();
         Ok(Call { accumulator, arguments: call.arguments.clone(), filter: call.filter, fields })
     }
+}
+
+/// The function whose state a column is. SUM and AVG keep the same, but of FLOAT: the sum and how many values it is of.
+fn state_of<'a>(function: &'a str, argument: Option<&SqlType>, column: &str) -> &'a str {
+    let is_float = argument.is_some_and(|argument| argument.logical == LogicalType::Float);
+    match (function, column) {
+        ("SUM" | "AVG", "count") if !is_float => "COUNT",
+        ("SUM" | "AVG", "sum") if !is_float => "SUM",
+        _ => function,
+    }
+}
+
+/// What a call is given, as a text that stays equal as long as the meaning does: by it its state is found again.
+fn meaning(call: &AggregateCall, input: &RowType) -> String {
+    let column = |column: usize| {
+        let (field, arrow) = (&input.fields()[column], &input.arrow().fields()[column]);
+        let id = arrow.metadata().get(COLUMN_ID_KEY).map_or(field.name.as_str(), String::as_str);
+        format!("{id}:{}", field.sql_type.logical)
+    };
+    let arguments: Vec<String> = call.arguments.iter().map(|&argument| column(argument)).collect();
+    let mut text = format!("({})", arguments.join(", "));
+    if let Some(filter) = call.filter {
+        text.push_str(&format!(" where {}", column(filter)));
+    }
+    for (is_set, word) in [(call.options.distinct, " distinct"), (call.options.retract, " retract")] {
+        if is_set {
+            text.push_str(word);
+        }
+    }
+    text
 }

@@ -21,6 +21,7 @@ use crate::alignment::WATERMARK_NONE;
 use crate::exchange::partition_by;
 use crate::job::OperatorFactory;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
+use crate::operators::EXPIRE_SCAN_MAX;
 use arrow::array::UInt32Array;
 use base::config::JobConfig;
 use base::connector::Instance;
@@ -266,8 +267,8 @@ impl PartedOperator {
             part.change();
             known.watermark_ms = piece.watermark_ms;
             part.operator()?.on_batch(piece.input, piece.batch, &known)?;
-        } else if part.is_ticked {
-            part.is_ticked = false;
+        } else if part.ticks > 0 {
+            part.ticks -= 1;
             part.visited_ms = context.processing_time_ms;
             if self.ttl_ms.is_some() || part.operator()?.wakes().processing_time_ms <= context.processing_time_ms {
                 part.uncounted += 1;
@@ -508,7 +509,7 @@ impl Operator for PartedOperator {
             part.heat *= HEAT_LEFT;
             match &part.place {
                 Place::Hot(_) => {
-                    part.is_ticked = true;
+                    part.ticks = part.ticks.max(1);
                     self.list(index);
                 }
                 Place::Cold(wakes) => {
@@ -516,7 +517,8 @@ impl Operator for PartedOperator {
                     // Expired state leaves the disk as well.
                     let is_visited = self.ttl_ms.is_some_and(|ttl| part.visited_ms.saturating_add(ttl / 2) <= now_ms);
                     if is_due || is_visited {
-                        part.is_ticked = true;
+                        // It may be put away right afterwards: then every entry has been looked at.
+                        part.ticks = 1 + 2 * part.entries / EXPIRE_SCAN_MAX as u64;
                         self.want(index, self.watermark_ms);
                     }
                 }

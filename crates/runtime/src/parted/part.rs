@@ -7,7 +7,7 @@ use arrow::compute::concat_batches;
 use base::connector::Instance;
 use base::key::groups_of_instance;
 use base::{ChangelogBatch, Error, Result, RowKind};
-use state::{CacheFile, OperatorSnapshot, SnapshotKind};
+use state::{CacheFile, OperatorSnapshot, SnapshotKind, TableSnapshot};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ pub(super) struct Part {
     pub waiting_bytes: u64,
     /// Something is to be done although it was put away.
     pub wanted: Option<Wanted>,
-    /// It is to be told the time.
-    pub is_ticked: bool,
+    /// How often it is to be told the time: a look at what has expired is a look at so many entries.
+    pub ticks: u64,
     /// It has a place on the agenda.
     pub is_listed: bool,
     /// The watermark that it has been told.
@@ -85,7 +85,7 @@ impl Part {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             wanted: None,
-            is_ticked: false,
+            ticks: 0,
             is_listed: false,
             watermark_ms: None,
             visited_ms: i64::MIN,
@@ -190,7 +190,7 @@ pub(super) fn check_groups(snapshot: &OperatorSnapshot, groups: &Range<u16>) -> 
         if !matches!(table.kind, SnapshotKind::Full) {
             return Err(Error::internal("a full snapshot was asked for"));
         }
-        if !groups_of(&table.rows)?.values().iter().all(|group| groups.contains(group)) {
+        if !groups_of(table)?.values().iter().all(|group| groups.contains(group)) {
             return Err(Error::internal(format!("state of {} is not spread by the keys of its input", table.name)));
         }
     }
@@ -198,7 +198,6 @@ pub(super) fn check_groups(snapshot: &OperatorSnapshot, groups: &Range<u16>) -> 
 }
 
 /// The key groups of the rows of a snapshot.
-pub(super) fn groups_of(rows: &arrow::array::RecordBatch) -> Result<&UInt16Array> {
-    let column = rows.columns().first().and_then(|column| column.as_any().downcast_ref::<UInt16Array>());
-    column.ok_or_else(|| Error::internal("a snapshot starts with its key groups"))
+pub(super) fn groups_of(table: &TableSnapshot) -> Result<&UInt16Array> {
+    table.key_groups().ok_or_else(|| Error::internal("a snapshot starts with its key groups"))
 }

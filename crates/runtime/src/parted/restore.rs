@@ -4,7 +4,7 @@
 use super::PartedOperator;
 use super::part::{Place, groups_of};
 use crate::operator::Wakes;
-use arrow::array::{RecordBatch, UInt32Array};
+use arrow::array::UInt32Array;
 use arrow::compute::take_record_batch;
 use base::connector::Instance;
 use base::key::{KEY_GROUPS, groups_of_instance};
@@ -59,7 +59,7 @@ impl PartedOperator {
             if !matches!(table.kind, SnapshotKind::Full) {
                 return Err(Error::internal("changes without what they change"));
             }
-            cuts.push(self.cut(&table.rows)?);
+            cuts.push(self.cut(table)?);
         }
         for index in 0..self.parts.len() {
             let rows: usize = cuts.iter().map(|cut| cut[index].len()).sum();
@@ -82,10 +82,10 @@ impl PartedOperator {
     }
 
     /// Which rows belong to which part; those of other instances are left out.
-    fn cut(&self, rows: &RecordBatch) -> Result<Vec<Vec<u32>>> {
+    fn cut(&self, table: &TableSnapshot) -> Result<Vec<Vec<u32>>> {
         let own = self.own_groups();
         let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); self.parts.len()];
-        for (row, group) in groups_of(rows)?.values().iter().enumerate() {
+        for (row, group) in groups_of(table)?.values().iter().enumerate() {
             if own.contains(group) {
                 by_part[self.owners[usize::from(*group)] as usize].push(row as u32);
             }

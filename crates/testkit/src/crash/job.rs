@@ -70,13 +70,20 @@ impl Display for Query {
     }
 }
 
-impl Display for Sink {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl Sink {
+    /// The connector's name.
+    pub fn name(self) -> &'static str {
+        match self {
             Sink::Kafka => "kafka",
             Sink::UpsertKafka => "upsert-kafka",
             Sink::Filesystem => "filesystem",
-        })
+        }
+    }
+}
+
+impl Display for Sink {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

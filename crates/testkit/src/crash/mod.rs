@@ -61,19 +61,11 @@ impl CrashReport {
                 Some((run, right)) => format!("{right} of {run}"),
                 None => "-".into(),
             };
-            let [kafka, upsert, files] = [cell("kafka"), cell("upsert-kafka"), cell("filesystem")];
+            let [kafka, upsert, files] = SINKS.map(|sink| cell(sink.name()));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "| `{}` | {kafka} | {upsert} | {files} |", point.name());
         }
         text
-    }
-}
-
-fn sink_name(sink: Sink) -> &'static str {
-    match sink {
-        Sink::Kafka => "kafka",
-        Sink::UpsertKafka => "upsert-kafka",
-        Sink::Filesystem => "filesystem",
     }
 }
 
@@ -126,7 +118,7 @@ pub fn run(options: &CrashOptions) -> Result<CrashReport, String> {
         if options.trace {
             println!("{case}");
         }
-        let count = report.counts.entry((index, sink_name(case.sink))).or_default();
+        let count = report.counts.entry((index, case.sink.name())).or_default();
         count.0 += 1;
         match case.run(bench, number) {
             Ok(()) => count.1 += 1,

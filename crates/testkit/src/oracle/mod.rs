@@ -46,19 +46,26 @@ pub struct OracleOptions {
     pub against_itself: bool,
 }
 
-impl OracleOptions {
-    /// One event after the other on one instance.
-    fn plain() -> OracleOptions {
+impl Default for OracleOptions {
+    /// All cases as they were recorded, one event after the other on one instance.
+    fn default() -> OracleOptions {
         OracleOptions {
             only: None,
             batch: 1,
             parallelism: 1,
             restore_every: None,
             memory_budget: None,
-            strict: true,
+            strict: false,
             batch_mode: false,
             against_itself: false,
         }
+    }
+}
+
+impl OracleOptions {
+    /// One event after the other on one instance; nothing is excused.
+    fn plain() -> OracleOptions {
+        OracleOptions { strict: true, ..OracleOptions::default() }
     }
 
     /// How results are compared.

@@ -13,16 +13,7 @@ fn cases() -> PathBuf {
 fn check(batch: usize, parallelism: usize, restore_every: Option<usize>) {
     let all = (batch, parallelism, restore_every) == (1, 1, None);
     let only = (!all).then(|| Regex::new("^[a-w]").expect("a pattern"));
-    let options = OracleOptions {
-        only,
-        batch,
-        parallelism,
-        restore_every,
-        memory_budget: None,
-        strict: false,
-        batch_mode: false,
-        against_itself: false,
-    };
+    let options = OracleOptions { only, batch, parallelism, restore_every, ..OracleOptions::default() };
     let report = run(&[cases()], &options);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     assert_eq!((report.failed, report.needing), (0, 0), "see the FAIL and NEEDS lines above");
@@ -73,16 +64,7 @@ const FINAL: &str = "^(a0[1-46-9]|a1[0-47-9]|d0[1-9]|d19|e0[14-79]|f0[1-578]|f10
 #[test]
 fn batch_mode_gives_the_same_final_tables() {
     let only = Some(Regex::new(FINAL).expect("a pattern"));
-    let options = OracleOptions {
-        only,
-        batch: 7,
-        parallelism: 1,
-        restore_every: None,
-        memory_budget: None,
-        strict: false,
-        batch_mode: true,
-        against_itself: false,
-    };
+    let options = OracleOptions { only, batch: 7, batch_mode: true, ..OracleOptions::default() };
     let report = run(&[cases()], &options);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     assert_eq!((report.failed, report.needing), (0, 0), "see the FAIL and NEEDS lines above");
@@ -96,11 +78,8 @@ fn upsert_sinks_get_the_same_deletes_at_every_parallelism() {
         only: Some(Regex::new("^(a|d0|f0|g0[1-6])").expect("a pattern")),
         batch: 7,
         parallelism: 4,
-        restore_every: None,
-        memory_budget: None,
-        strict: false,
-        batch_mode: false,
         against_itself: true,
+        ..OracleOptions::default()
     };
     let report = run(&[cases()], &options);
     assert_eq!((report.failed, report.needing), (0, 0), "see the FAIL and NEEDS lines above");
@@ -121,9 +100,7 @@ fn state_that_is_put_away_gives_the_same_final_tables() {
             parallelism,
             restore_every,
             memory_budget: Some(1),
-            strict: false,
-            batch_mode: false,
-            against_itself: false,
+            ..OracleOptions::default()
         };
         let report = run(&[cases()], &options);
         assert!(report.problems.is_empty(), "{:?}", report.problems);

@@ -395,7 +395,7 @@ impl Transactions {
         let mut session = Session::open(config)?;
         let found = progress::read(&self.table, &topic, &state.run)?;
         let progress = self.reconcile(&state, found.own, warnings)?;
-        let own = ProgressRecord { owner: self.owner(), progress, has_ended: false, moved_to: None };
+        let own = self.record(progress);
         if let Some(last) = found
             .last
             .filter(|last| last.owner.run != state.run && last.owner.instance != self.instance && !last.has_ended)
@@ -459,7 +459,7 @@ impl Transactions {
                 continue;
             }
             let moved_to = Some(state.id.clone());
-            let record = ProgressRecord { owner: self.owner(), progress: own.progress, has_ended: true, moved_to };
+            let record = ProgressRecord { has_ended: true, moved_to, ..self.record(own.progress) };
             let mut wait = Patience::new(Instant::now() + CREATE_TIME_MAX, None);
             if session.announce(&record, &mut wait).is_err() {
                 // It matters only if the id changes once more before the next checkpoint.
@@ -479,6 +479,11 @@ impl Transactions {
     fn owner(&self) -> Owner {
         let State { run, job, .. } = self.state();
         Owner { run, instance: self.instance.clone(), job, host: host(), process: u64::from(std::process::id()) }
+    }
+
+    /// The record of a run that goes on.
+    fn record(&self, progress: Progress) -> ProgressRecord {
+        ProgressRecord { owner: self.owner(), progress, has_ended: false, moved_to: None }
     }
 
     /// Whoever has used the id after this instance.
@@ -581,7 +586,7 @@ impl Transactions {
             }
             let count = together(&chunks[next..]);
             let progress = Progress { checkpoint: epoch.0, chunks: (next + count) as u64 };
-            let record = ProgressRecord { owner: self.owner(), progress, has_ended: false, moved_to: None };
+            let record = self.record(progress);
             session.write(&chunks[next..next + count], &record, wait)?;
             lock(&self.state).progress = progress;
             next += count;
@@ -594,8 +599,7 @@ impl Transactions {
         let this = self.clone();
         let farewell = probe::blocking(move || {
             if let Some(mut session) = lock(&this.session).take() {
-                let record =
-                    ProgressRecord { owner: this.owner(), progress: session.progress, has_ended: true, moved_to: None };
+                let record = ProgressRecord { has_ended: true, ..this.record(session.progress) };
                 // Nothing depends on it.
                 let mut wait = Patience::new(Instant::now() + FAREWELL_TIME_MAX, None);
                 if session.announce(&record, &mut wait).is_err() {

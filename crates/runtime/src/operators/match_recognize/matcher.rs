@@ -217,8 +217,10 @@ impl Matcher {
             let is = |variable: Variable| answers[variable as usize];
             self.automaton.takes(partial.state, &is, &mut edges);
             for &(variable, state) in &edges {
-                let row = *kept_row
-                    .get_or_insert_with(|| self.paths.add_row(batch.encoded, arrival.row as usize, arrival.number));
+                let row = *kept_row.get_or_insert_with(|| {
+                    let Arrival { row, number, slot, .. } = *arrival;
+                    self.paths.add_row(batch.encoded, row as usize, number, slot)
+                });
                 let path = self.paths.extend(partial.path, variable, row);
                 let (start, start_ms) = match partial.is_started() {
                     true => (partial.start, partial.start_ms),

@@ -225,6 +225,7 @@ impl MatchRecognizeOperator {
         let times: Vec<i64> = rows.iter().map(|&row| self.times[row as usize]).collect();
         let columns = self.in_order_of_input(self.waiting.columns(&rows)?);
         self.waiting.release();
+        self.table.changed(&parts);
         let mut matches = self.look_at(&columns, &slots, |row| times[row])?;
         for &slot in &finished {
             let mut out = Vec::new();
@@ -243,6 +244,7 @@ impl MatchRecognizeOperator {
         let rows = (arrived.slots.len() - arrived.next).min(ROWS_MAX);
         let columns: Vec<ArrayRef> = arrived.columns.iter().map(|column| column.slice(arrived.next, rows)).collect();
         let slots = arrived.slots[arrived.next..arrived.next + rows].to_vec();
+        self.table.changed(&slots);
         let time_ms = arrived.time_ms;
         let mut matches = self.look_at(&columns, &slots, |_| time_ms)?;
         matches.sort_by_key(|(row, _)| *row);
@@ -429,8 +431,8 @@ impl Operator for MatchRecognizeOperator {
         }
     }
 
-    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
-        self.state()
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        self.state(scope)
     }
 
     fn wakes(&self) -> Wakes {

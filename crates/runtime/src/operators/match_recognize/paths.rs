@@ -4,7 +4,7 @@ use super::automaton::Variable;
 use arrow::array::ArrayRef;
 use arrow::datatypes::FieldRef;
 use base::Result;
-use state::{EncodedRows, RowStore};
+use state::{EncodedRows, RowNumbers, RowStore, Scope};
 
 /// No row.
 pub(super) const NO_PATH: u32 = u32::MAX;
@@ -15,6 +15,22 @@ struct Node {
     row: u32,
     previous: u32,
     references: u32,
+    /// Its place in the order in which ways were made: what snapshots call it.
+    serial: u64,
+}
+
+/// The rows or the ways of a snapshot: all in the order in which they were made, or those that are new since the last one.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub places: Vec<u32>,
+    pub numbers: Vec<u32>,
+    /// The numbers of those that are gone; `None` if these are all.
+    pub gone: Option<Vec<u32>>,
+}
+
+fn take(known: &mut RowNumbers, scope: Scope, live: usize, all: impl FnOnce() -> Vec<u32>) -> Taken {
+    let (places, gone) = known.take(scope, live, all);
+    Taken { numbers: known.numbers(&places), places, gone }
 }
 
 /// Ways through a pattern, and the rows on them.
@@ -22,12 +38,19 @@ struct Node {
 pub(super) struct Paths {
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
+    next_serial: u64,
+    /// By node.
+    known_nodes: RowNumbers,
     rows: RowStore,
     /// By row.
     references: Vec<u32>,
     /// By row: its number in the order in which rows were looked at.
     numbers: Vec<u64>,
+    /// By row: the slot of its partition.
+    owners: Vec<u32>,
     free_rows: Vec<u32>,
+    /// By row.
+    known_rows: RowNumbers,
 }
 
 impl Paths {
@@ -36,10 +59,14 @@ impl Paths {
         Ok(Paths {
             nodes: Vec::new(),
             free_nodes: Vec::new(),
+            next_serial: 0,
+            known_nodes: RowNumbers::default(),
             rows: RowStore::new(fields)?,
             references: Vec::new(),
             numbers: Vec::new(),
+            owners: Vec::new(),
             free_rows: Vec::new(),
+            known_rows: RowNumbers::default(),
         })
     }
 
@@ -53,15 +80,18 @@ impl Paths {
         self.rows.encode(columns)
     }
 
-    /// Keeps a row. It is gone with the last way through it.
-    pub fn add_row(&mut self, encoded: &EncodedRows, row: usize, number: u64) -> u32 {
+    /// Keeps a row of a partition. It is gone with the last way through it.
+    pub fn add_row(&mut self, encoded: &EncodedRows, row: usize, number: u64, slot: u32) -> u32 {
         let kept = self.free_rows.pop().unwrap_or_else(|| {
             self.references.push(0);
             self.numbers.push(0);
+            self.owners.push(0);
             (self.references.len() - 1) as u32
         });
         self.rows.set(kept, encoded, row);
         self.numbers[kept as usize] = number;
+        self.owners[kept as usize] = slot;
+        self.known_rows.added(kept);
         kept
     }
 
@@ -69,8 +99,9 @@ impl Paths {
     pub fn extend(&mut self, previous: u32, variable: Variable, row: u32) -> u32 {
         self.retain(previous);
         self.references[row as usize] += 1;
-        let node = Node { variable, row, previous, references: 1 };
-        match self.free_nodes.pop() {
+        let node = Node { variable, row, previous, references: 1, serial: self.next_serial };
+        self.next_serial += 1;
+        let path = match self.free_nodes.pop() {
             Some(free) => {
                 self.nodes[free as usize] = node;
                 free
@@ -79,7 +110,9 @@ impl Paths {
                 self.nodes.push(node);
                 (self.nodes.len() - 1) as u32
             }
-        }
+        };
+        self.known_nodes.added(path);
+        path
     }
 
     /// One more owner of a way.
@@ -100,10 +133,12 @@ impl Paths {
             }
             let Node { row, previous, .. } = *node;
             self.free_nodes.push(path);
+            self.known_nodes.removed(path);
             self.references[row as usize] -= 1;
             if self.references[row as usize] == 0 {
                 self.rows.clear(row);
                 self.free_rows.push(row);
+                self.known_rows.removed(row);
             }
             path = previous;
         }
@@ -118,9 +153,44 @@ impl Paths {
         })
     }
 
-    /// The way without its last row.
-    pub fn previous(&self, path: u32) -> u32 {
-        self.nodes[path as usize].previous
+    /// A way: its name in snapshots, that of the way without its last row, the variable and the row.
+    pub fn step(&self, path: u32) -> (u64, Option<u64>, Variable, u32) {
+        let node = &self.nodes[path as usize];
+        let previous = (node.previous != NO_PATH).then(|| self.serial(node.previous));
+        (node.serial, previous, node.variable, node.row)
+    }
+
+    /// The name of a way in snapshots.
+    pub fn serial(&self, path: u32) -> u64 {
+        self.nodes[path as usize].serial
+    }
+
+    /// The slot of a row's partition.
+    pub fn owner(&self, row: u32) -> u32 {
+        self.owners[row as usize]
+    }
+
+    /// The rows of a snapshot.
+    pub fn take_rows(&mut self, scope: Scope) -> Taken {
+        let live = self.rows();
+        let Paths { known_rows, references, numbers, .. } = self;
+        take(known_rows, scope, live, || {
+            let mut rows: Vec<u32> = (0..references.len() as u32).filter(|&row| references[row as usize] > 0).collect();
+            rows.sort_unstable_by_key(|&row| (numbers[row as usize], row));
+            rows
+        })
+    }
+
+    /// The ways of a snapshot. A way comes behind the one that it goes on from.
+    pub fn take_ways(&mut self, scope: Scope) -> Taken {
+        let live = self.nodes.len() - self.free_nodes.len();
+        let Paths { known_nodes, nodes, .. } = self;
+        take(known_nodes, scope, live, || {
+            let mut ways: Vec<u32> =
+                (0..nodes.len() as u32).filter(|&path| nodes[path as usize].references > 0).collect();
+            ways.sort_unstable_by_key(|&path| nodes[path as usize].serial);
+            ways
+        })
     }
 
     /// The number of a row.
@@ -143,6 +213,9 @@ impl Paths {
         self.rows.heap_bytes()
             + self.nodes.capacity() * size_of::<Node>()
             + (self.free_nodes.capacity() + self.references.capacity() + self.free_rows.capacity()) * 4
+            + self.owners.capacity() * 4
             + self.numbers.capacity() * 8
+            + self.known_nodes.heap_bytes()
+            + self.known_rows.heap_bytes()
     }
 }

@@ -1,13 +1,14 @@
 //! What is kept over a restart: waiting rows, partial matches, the ways they have come, the rows on these.
 
+use super::super::kept_rows::snapshot_sorted;
 use super::MatchRecognizeOperator;
 use super::automaton::Variable;
 use super::partial::{NOT_STARTED, Partial};
-use super::paths::NO_PATH;
+use super::paths::{NO_PATH, Taken};
 use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use base::{Error, Result};
-use state::{OperatorSnapshot, Restored, TableSnapshot};
+use state::{KeyTable, OperatorSnapshot, Restored, Scope, TableSnapshot, TakenKeys};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,12 +36,11 @@ fn path_fields() -> Vec<FieldRef> {
 }
 
 fn row_fields() -> Vec<FieldRef> {
-    ["row", "number"].map(numbers).to_vec()
+    vec![numbers("number")]
 }
 
-/// A column of numbers, in which `none` is NULL.
-fn column(values: impl Iterator<Item = u32>, none: u32) -> ArrayRef {
-    Arc::new(values.map(|value| (value != none).then_some(i64::from(value))).collect::<Int64Array>())
+fn column(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    Arc::new(values.map(|value| value.map(|value| value as i64)).collect::<Int64Array>())
 }
 
 fn read(restored: &Restored, column: usize, row: usize) -> Option<i64> {
@@ -49,21 +49,22 @@ fn read(restored: &Restored, column: usize, row: usize) -> Option<i64> {
     values.is_valid(row).then(|| values.value(row))
 }
 
-/// The rows and ways of one snapshot: its numbers, and ours.
+/// The rows and ways of one snapshot: its numbers, and ours. Rows of different partitions may have come from different instances,
+/// which have numbered them alike.
 #[derive(Default)]
 struct Known {
-    rows: HashMap<i64, u32>,
+    rows: HashMap<(u32, i64), u32>,
     paths: HashMap<i64, u32>,
 }
 
 impl MatchRecognizeOperator {
-    /// The state at a barrier.
-    pub(super) fn state(&mut self) -> Result<OperatorSnapshot> {
-        let live = self.table.live_slots();
-        let (slots, rows) = self.waiting.by_arrival(&live);
-        let waiting = self.waiting.fields().into_iter().zip(self.waiting.columns(&rows)?).collect();
-        let waiting = self.table.snapshot_rows(WAITING, &slots, waiting)?;
-        let (partials, ways, rows) = self.matches(&live)?;
+    /// The state at a barrier: all of it or what changed. Of waiting rows, ways and the rows on them that is what is new or gone;
+    /// a partition that had something to do gives all of its partial matches.
+    pub(super) fn state(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let waiting = snapshot_sorted(&mut self.waiting, &self.table, WAITING, scope, false, |_| Vec::new())?;
+        let (rows, ways) = (self.rows(scope)?, self.ways(scope)?);
+        let taken = self.table.take(scope, KeyTable::live_slots);
+        let partials = self.partial_matches(&taken)?;
         let mut values = std::collections::BTreeMap::new();
         values.extend(self.watermark_ms.map(|watermark_ms| (WATERMARK.to_string(), watermark_ms)));
         values.insert(NUMBER.to_string(), self.next_number as i64);
@@ -71,63 +72,51 @@ impl MatchRecognizeOperator {
         Ok(OperatorSnapshot { tables: vec![waiting, rows, ways, partials], values })
     }
 
-    /// The tables of partial matches, of ways and of rows.
-    fn matches(&self, live: &[u32]) -> Result<(TableSnapshot, TableSnapshot, TableSnapshot)> {
-        let mut partials: Vec<(u32, Partial, bool)> = Vec::new();
-        // A way comes behind the one that it goes on from.
-        let mut ways: Vec<(u32, u32, Variable, u32)> = Vec::new();
-        let mut rows: Vec<(u32, u32)> = Vec::new();
-        let (mut seen_ways, mut seen_rows) = (HashMap::new(), HashMap::new());
-        for &slot in live {
-            let partition = &self.partitions[slot as usize];
-            let all = [(&partition.partial, false), (&partition.complete, true)];
-            for (queue, is_complete) in all {
-                for partial in queue.as_slice() {
-                    partials.push((slot, *partial, is_complete));
-                    let new: Vec<(u32, Variable, u32)> = self
-                        .matcher
-                        .paths
-                        .backwards(partial.path)
-                        .take_while(|(path, ..)| seen_ways.insert(*path, ()).is_none())
-                        .collect();
-                    for (path, variable, row) in new.into_iter().rev() {
-                        ways.push((slot, path, variable, row));
-                        if seen_rows.insert(row, ()).is_none() {
-                            rows.push((slot, row));
-                        }
-                    }
-                }
-            }
-        }
-        let start = |partial: &Partial| (partial.start != NOT_STARTED).then_some(partial.start as i64);
-        let columns: Vec<ArrayRef> = vec![
-            column(partials.iter().map(|(_, partial, _)| partial.state), u32::MAX),
-            column(partials.iter().map(|(_, partial, _)| partial.path), NO_PATH),
-            Arc::new(partials.iter().map(|(_, partial, _)| start(partial)).collect::<Int64Array>()),
-            Arc::new(partials.iter().map(|(_, partial, _)| Some(partial.start_ms)).collect::<Int64Array>()),
-            Arc::new(partials.iter().map(|(.., complete)| Some(*complete)).collect::<BooleanArray>()),
-        ];
-        let slots: Vec<u32> = partials.iter().map(|(slot, ..)| *slot).collect();
-        let values = partial_fields().into_iter().zip(columns).collect();
-        let partials = self.table.snapshot_rows(PARTIALS, &slots, values)?;
-
+    fn rows(&mut self, scope: Scope) -> Result<TableSnapshot> {
+        let Taken { places, numbers, gone } = self.matcher.paths.take_rows(scope);
         let paths = &self.matcher.paths;
-        let columns: Vec<ArrayRef> = vec![
-            column(ways.iter().map(|(_, path, ..)| *path), u32::MAX),
-            column(ways.iter().map(|(.., variable, _)| u32::from(*variable)), u32::MAX),
-            column(ways.iter().map(|(.., row)| *row), u32::MAX),
-            column(ways.iter().map(|(_, path, ..)| paths.previous(*path)), NO_PATH),
-        ];
-        let slots: Vec<u32> = ways.iter().map(|(slot, ..)| *slot).collect();
-        let ways = self.table.snapshot_rows(PATHS, &slots, path_fields().into_iter().zip(columns).collect())?;
+        let slots: Vec<u32> = places.iter().map(|&row| paths.owner(row)).collect();
+        let mut columns = vec![column(places.iter().map(|&row| Some(paths.number(row))))];
+        columns.extend(paths.columns(&places)?);
+        let values = row_fields().into_iter().chain(paths.fields().iter().cloned()).zip(columns).collect();
+        self.table.snapshot_numbered(ROWS, gone, &slots, &numbers, false, values)
+    }
 
-        let (slots, kept): (Vec<u32>, Vec<u32>) = rows.into_iter().unzip();
-        let row_numbers: Int64Array = kept.iter().map(|&row| Some(paths.number(row) as i64)).collect();
-        let mut columns: Vec<ArrayRef> = vec![column(kept.iter().copied(), u32::MAX), Arc::new(row_numbers)];
-        columns.extend(paths.columns(&kept)?);
-        let fields = row_fields().into_iter().chain(paths.fields().iter().cloned());
-        let rows = self.table.snapshot_rows(ROWS, &slots, fields.zip(columns).collect())?;
-        Ok((partials, ways, rows))
+    fn ways(&mut self, scope: Scope) -> Result<TableSnapshot> {
+        let Taken { places, numbers, gone } = self.matcher.paths.take_ways(scope);
+        let paths = &self.matcher.paths;
+        let steps: Vec<_> = places.iter().map(|&path| paths.step(path)).collect();
+        let slots: Vec<u32> = steps.iter().map(|(.., row)| paths.owner(*row)).collect();
+        let columns = vec![
+            column(steps.iter().map(|(serial, ..)| Some(*serial))),
+            column(steps.iter().map(|(_, _, variable, _)| Some(u64::from(*variable)))),
+            column(steps.iter().map(|(.., row)| Some(paths.number(*row)))),
+            column(steps.iter().map(|(_, previous, ..)| *previous)),
+        ];
+        let values = path_fields().into_iter().zip(columns).collect();
+        self.table.snapshot_numbered(PATHS, gone, &slots, &numbers, false, values)
+    }
+
+    fn partial_matches(&self, taken: &TakenKeys) -> Result<TableSnapshot> {
+        let mut slots: Vec<u32> = Vec::new();
+        let mut partials: Vec<(Partial, bool)> = Vec::new();
+        for &slot in &taken.slots {
+            let partition = &self.partitions[slot as usize];
+            for (queue, is_complete) in [(&partition.partial, false), (&partition.complete, true)] {
+                partials.extend(queue.as_slice().iter().map(|partial| (*partial, is_complete)));
+            }
+            slots.resize(partials.len(), slot);
+        }
+        let path = |path: u32| (path != NO_PATH).then(|| self.matcher.paths.serial(path));
+        let columns: Vec<ArrayRef> = vec![
+            column(partials.iter().map(|(partial, _)| Some(u64::from(partial.state)))),
+            column(partials.iter().map(|(partial, _)| path(partial.path))),
+            column(partials.iter().map(|(partial, _)| partial.is_started().then_some(partial.start))),
+            Arc::new(partials.iter().map(|(partial, _)| Some(partial.start_ms)).collect::<Int64Array>()),
+            Arc::new(partials.iter().map(|(_, complete)| Some(*complete)).collect::<BooleanArray>()),
+        ];
+        let values = partial_fields().into_iter().zip(columns).collect();
+        self.table.snapshot_by_key(PARTIALS, taken, &slots, values)
     }
 
     /// Takes over state.
@@ -178,18 +167,18 @@ impl MatchRecognizeOperator {
 
     fn restore_rows(&mut self, rows: &Restored, known: &mut Known) -> Result<()> {
         let encoded = self.matcher.paths.encode(&rows.values[row_fields().len()..])?;
-        for row in 0..rows.slots.len() {
-            let number = read(rows, 1, row).unwrap_or(0) as u64;
-            let kept = self.matcher.paths.add_row(&encoded, row, number);
-            known.rows.insert(read(rows, 0, row).unwrap_or(-1), kept);
+        for (row, &slot) in rows.slots.iter().enumerate() {
+            let number = read(rows, 0, row).unwrap_or(0);
+            let kept = self.matcher.paths.add_row(&encoded, row, number as u64, slot);
+            known.rows.insert((slot, number), kept);
         }
         Ok(())
     }
 
     fn restore_paths(&mut self, rows: &Restored, known: &mut Known) -> Result<()> {
         let missing = || Error::internal("a snapshot of MATCH_RECOGNIZE is incomplete");
-        for row in 0..rows.slots.len() {
-            let kept = read(rows, 2, row).and_then(|row| known.rows.get(&row)).ok_or_else(missing)?;
+        for (row, &slot) in rows.slots.iter().enumerate() {
+            let kept = read(rows, 2, row).and_then(|number| known.rows.get(&(slot, number))).ok_or_else(missing)?;
             let previous = match read(rows, 3, row) {
                 None => NO_PATH,
                 Some(previous) => *known.paths.get(&previous).ok_or_else(missing)?,

@@ -12,6 +12,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
 use base::connector::Instance;
 use base::key::groups_of_instance;
 use base::plan::{Output, OverAggregate, OverFrame, SortKey};
+use base::types::COLUMN_CALL_KEY;
 use base::{ChangelogBatch, Error, Result, RowKind};
 use state::{EncodedRows, KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, RowNumbers, RowStore, Scope, Slots};
 use std::cmp::Ordering;
@@ -122,7 +123,13 @@ impl OverByValue {
             order_fields.extend((!key.nulls_first).then(|| Arc::new(Field::new("is_null", DataType::Boolean, false))));
             order_fields.push(field(key.column));
         }
-        let width = input.row.fields().len();
+        let results = output.row.arrow().fields().iter().skip(input.row.len()).zip(&node.calls);
+        let results = results.map(|(field, call)| {
+            let mut metadata = field.metadata().clone();
+            metadata.insert(COLUMN_CALL_KEY.into(), call.sql.clone());
+            Arc::new(field.as_ref().clone().with_metadata(metadata))
+        });
+        let results = results.collect();
         let ttl_ms = node.state_ttl.map(|ttl| ttl.as_millis() as i64);
         let fields = node.partition.iter().map(|&column| field(column)).collect();
         Ok(OverByValue {
@@ -136,7 +143,7 @@ impl OverByValue {
             partitions: Vec::new(),
             rows: RowStore::new(input.row.arrow().fields().iter().cloned().collect())?,
             orders: RowStore::new(order_fields)?,
-            results: RowStore::new(output.row.arrow().fields().iter().skip(width).cloned().collect())?,
+            results: RowStore::new(results)?,
             order: node.order.clone(),
             rows_len: 0,
             free: Vec::new(),

@@ -107,7 +107,7 @@ impl Calls {
             });
         }
         let fields: Vec<FieldRef> = arguments.iter().map(|&column| input.arrow().fields()[column].clone()).collect();
-        let row = RowType::new(arguments.iter().map(|&column| input.fields()[column].clone()).collect());
+        let row = input.project(&arguments);
         Ok(Calls {
             schema: Arc::new(Schema::new(fields.clone())),
             fields,

@@ -2,7 +2,7 @@
 
 use super::aggregates::{Aggregates, SlotRows};
 use super::output::record_batch;
-use super::sessions::{Contents, SessionWindows};
+use super::sessions::{Contents, Placed, SessionWindows};
 use super::window_table::{WindowColumns, timestamps};
 use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
@@ -89,7 +89,8 @@ impl Contents for Groups {
         }
     }
 
-    fn add(&mut self, batch: &ChangelogBatch, rows: &[u32], slots: &[u32]) -> Result<()> {
+    fn add(&mut self, batch: &ChangelogBatch, placed: Placed<'_>) -> Result<()> {
+        let Placed { rows, sessions: slots, .. } = placed;
         let is_whole = rows.len() == batch.num_rows();
         let kinds: Option<Vec<RowKind>> =
             batch.kinds().map(|kinds| rows.iter().map(|&row| kinds[row as usize]).collect());
@@ -200,12 +201,9 @@ impl Operator for SessionAggregateOperator {
         self.windows.take_late()
     }
 
-    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
         let groups = &self.groups;
-        self.windows.snapshot(|slots| {
-            let state = groups.state(&slots)?;
-            Ok((slots, state))
-        })
+        self.windows.snapshot(scope, |slots| groups.state(slots))
     }
 
     fn wakes(&self) -> Wakes {

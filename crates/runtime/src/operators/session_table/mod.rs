@@ -1,15 +1,15 @@
 //! SESSION as a table function: appends the session of a row, which is known when the session is over.
 
 use super::output::record_batch;
-use super::sessions::{Contents, SessionWindows};
+use super::sessions::{Contents, Placed, SessionWindows};
 use super::window_table::{WindowColumns, timestamps};
 use crate::operator::{Operator, OperatorContext, OperatorStatistics, Wakes};
 use arrow::array::{ArrayRef, AsArray, UInt8Array};
-use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef, UInt8Type};
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef, UInt8Type};
 use base::connector::Instance;
 use base::plan::{Output, WindowTable};
 use base::{ChangelogBatch, Error, Result, RowKind};
-use state::{OperatorSnapshot, RowStore, Scope};
+use state::{OperatorSnapshot, RowNumbers, RowStore, Scope};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const KINDS: [RowKind; 4] = [RowKind::Insert, RowKind::UpdateBefore, RowKind::Up
 /// * input: any kinds
 /// * output: the same kinds, when the watermark (or the clock) reaches the last millisecond of a session; in the order of ends,
 ///   then of the sessions' first rows, then of the rows
-/// * state: the rows of open sessions; the watermark
+/// * state: the rows of open sessions, each with the start of its own span; the watermark
 /// * dropped: when the session is over
 /// * late rows: a row that touches no open session and whose own span is over is dropped and counted
 /// * NULL in the time column fails the job, or the row is dropped and counted
@@ -45,25 +45,34 @@ struct SessionRows {
     /// Numbers rows in the order of arrival.
     arrivals: Vec<u64>,
     arrived: u64,
+    /// By row: its key, and where its own span starts.
+    keys: Vec<u32>,
+    starts: Vec<i64>,
     next: Vec<u32>,
     free: Vec<u32>,
+    live: usize,
+    numbers: RowNumbers,
     /// By session: the first and the last row.
     heads: Vec<u32>,
     tails: Vec<u32>,
 }
 
 impl SessionRows {
-    fn append(&mut self, session: u32, kind: RowKind) -> u32 {
+    fn append(&mut self, session: u32, key: u32, start: i64, kind: RowKind) -> u32 {
         let row = self.free.pop().unwrap_or_else(|| {
             self.kinds.push(kind);
             self.arrivals.push(0);
+            self.keys.push(NONE);
+            self.starts.push(0);
             self.next.push(NONE);
             self.kinds.len() as u32 - 1
         });
-        self.kinds[row as usize] = kind;
-        self.arrivals[row as usize] = self.arrived;
+        let index = row as usize;
+        (self.kinds[index], self.keys[index], self.starts[index]) = (kind, key, start);
+        (self.arrivals[index], self.next[index]) = (self.arrived, NONE);
         self.arrived += 1;
-        self.next[row as usize] = NONE;
+        self.live += 1;
+        self.numbers.added(row);
         let tail = std::mem::replace(&mut self.tails[session as usize], row);
         match tail {
             NONE => self.heads[session as usize] = row,
@@ -83,6 +92,30 @@ impl SessionRows {
         self.tails[session as usize] = NONE;
     }
 
+    /// Takes the rows of a session out, in the order of their arrival. They can be read until they are released.
+    fn close(&mut self, session: u32) -> Vec<u32> {
+        let mut rows: Vec<u32> = self.of(session).collect();
+        // Sessions that were joined have their rows one behind the other.
+        rows.sort_unstable_by_key(|&row| self.arrivals[row as usize]);
+        rows.iter().for_each(|&row| self.numbers.removed(row));
+        self.live -= rows.len();
+        self.forget(session);
+        rows
+    }
+
+    /// The rows of a snapshot in the order of their arrival, and the numbers of those that are gone ([`RowNumbers::take`]).
+    fn take(&mut self, scope: Scope) -> (Vec<u32>, Option<Vec<u32>>) {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let all = || {
+            let mut rows: Vec<u32> = (0..self.heads.len() as u32).flat_map(|session| self.of(session)).collect();
+            rows.sort_unstable_by_key(|row| self.arrivals[*row as usize]);
+            rows
+        };
+        let taken = numbers.take(scope, self.live, all);
+        self.numbers = numbers;
+        taken
+    }
+
     fn release(&mut self, rows: &[u32]) {
         rows.iter().for_each(|&row| self.store.clear(row));
         self.free.extend_from_slice(rows);
@@ -92,8 +125,9 @@ impl SessionRows {
         let links = self.next.capacity() + self.free.capacity() + self.heads.capacity() + self.tails.capacity();
         self.store.heap_bytes()
             + self.kinds.capacity()
-            + self.arrivals.capacity() * size_of::<u64>()
-            + links * size_of::<u32>()
+            + (self.arrivals.capacity() + self.starts.capacity()) * size_of::<u64>()
+            + (links + self.keys.capacity()) * size_of::<u32>()
+            + self.numbers.heap_bytes()
     }
 }
 
@@ -103,10 +137,11 @@ impl Contents for SessionRows {
         self.tails.resize(slots, NONE);
     }
 
-    fn add(&mut self, batch: &ChangelogBatch, rows: &[u32], slots: &[u32]) -> Result<()> {
+    fn add(&mut self, batch: &ChangelogBatch, placed: Placed<'_>) -> Result<()> {
         let encoded = self.store.encode(batch.records().columns())?;
-        for (&row, &session) in rows.iter().zip(slots) {
-            let added = self.append(session, batch.kind(row as usize));
+        for (at, &row) in placed.rows.iter().enumerate() {
+            let kind = batch.kind(row as usize);
+            let added = self.append(placed.sessions[at], placed.keys[at], placed.starts[at], kind);
             self.store.set(added, &encoded, row as usize);
         }
         Ok(())
@@ -145,8 +180,12 @@ impl SessionTableOperator {
                 kinds: Vec::new(),
                 arrivals: Vec::new(),
                 arrived: 0,
+                keys: Vec::new(),
+                starts: Vec::new(),
                 next: Vec::new(),
                 free: Vec::new(),
+                live: 0,
+                numbers: RowNumbers::default(),
                 heads: Vec::new(),
                 tails: Vec::new(),
             },
@@ -160,11 +199,7 @@ impl SessionTableOperator {
     fn close(&mut self, sessions: &[u32]) -> Result<()> {
         let (starts, ends) = self.windows.spans(sessions);
         for ((&session, start), end) in sessions.iter().zip(starts).zip(ends) {
-            let mut rows: Vec<u32> = self.rows.of(session).collect();
-            // Sessions that were joined have their rows one behind the other.
-            rows.sort_unstable_by_key(|&row| self.rows.arrivals[row as usize]);
-            self.over.extend(rows.into_iter().map(|row| (row, start, end)));
-            self.rows.forget(session);
+            self.over.extend(self.rows.close(session).into_iter().map(|row| (row, start, end)));
         }
         self.windows.remove(sessions)
     }
@@ -175,14 +210,15 @@ impl Operator for SessionTableOperator {
         let fields: Vec<FieldRef> =
             std::iter::once(kind_field()).chain(self.rows.store.fields().iter().cloned()).collect();
         for table in self.windows.restored(restored) {
-            let (sessions, columns) = self.windows.restore(table, &fields)?;
-            self.rows.resize(self.windows.slots_len());
-            let kinds = columns[0].as_primitive::<UInt8Type>();
-            let encoded = self.rows.store.encode(&columns[1..])?;
-            for (row, &session) in sessions.iter().enumerate() {
+            let (keys, columns) = self.windows.restore_rows(table, &fields)?;
+            let starts = columns[0].as_primitive::<Int64Type>().values();
+            let kinds = columns[1].as_primitive::<UInt8Type>();
+            let encoded = self.rows.store.encode(&columns[2..])?;
+            for (row, (&key, &start)) in keys.iter().zip(starts).enumerate() {
                 let kind = KINDS.get(usize::from(kinds.value(row)));
                 let kind = *kind.ok_or_else(|| Error::internal(format!("row kind {}", kinds.value(row))))?;
-                let added = self.rows.append(session, kind);
+                let session = self.windows.join(key, start, &mut self.rows)?;
+                let added = self.rows.append(session, key, start, kind);
                 self.rows.store.set(added, &encoded, row);
             }
         }
@@ -233,23 +269,19 @@ impl Operator for SessionTableOperator {
         self.windows.take_late()
     }
 
-    fn snapshot(&mut self, _scope: Scope) -> Result<OperatorSnapshot> {
+    fn snapshot(&mut self, scope: Scope) -> Result<OperatorSnapshot> {
+        let (taken, gone) = self.rows.take(scope);
         let held = &self.rows;
-        self.windows.snapshot(|sessions| {
-            let of = |&session: &u32| held.of(session).map(move |row| (session, row));
-            let mut all: Vec<(u32, u32)> = sessions.iter().flat_map(of).collect();
-            // Who takes them over in this order has sessions and rows in their order.
-            all.sort_unstable_by_key(|(_, row)| held.arrivals[*row as usize]);
-            let (sessions, rows): (Vec<u32>, Vec<u32>) = all.into_iter().unzip();
-            let number = |row: &u32| {
-                let kind = held.kinds[*row as usize];
-                KINDS.iter().position(|known| *known == kind).map(|number| number as u8)
-            };
-            let kinds: UInt8Array = rows.iter().map(number).collect();
-            let mut columns = vec![(kind_field(), Arc::new(kinds) as ArrayRef)];
-            columns.extend(held.store.fields().iter().cloned().zip(held.store.columns(&rows)?));
-            Ok((sessions, columns))
-        })
+        let number = |row: &u32| {
+            let kind = held.kinds[*row as usize];
+            KINDS.iter().position(|known| *known == kind).map(|number| number as u8)
+        };
+        let kinds: UInt8Array = taken.iter().map(number).collect();
+        let mut kept = vec![(kind_field(), Arc::new(kinds) as ArrayRef)];
+        kept.extend(held.store.fields().iter().cloned().zip(held.store.columns(&taken)?));
+        let keys: Vec<u32> = taken.iter().map(|&row| held.keys[row as usize]).collect();
+        let starts = taken.iter().map(|&row| held.starts[row as usize]).collect();
+        self.windows.snapshot_rows(gone, &keys, &held.numbers.numbers(&taken), starts, kept)
     }
 
     fn wakes(&self) -> Wakes {

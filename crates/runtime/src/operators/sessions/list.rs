@@ -1,5 +1,7 @@
 //! Open sessions: for every key a short list of them, ordered by time, all lists in one slab.
 
+use state::{RowNumbers, Scope};
+
 /// No session, no key.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -19,6 +21,8 @@ pub(super) struct SessionList {
     free: Vec<u32>,
     live: usize,
     born: u64,
+    /// By session. What is merged goes on under the number of the oldest of its parts, so that numbers rise as births do.
+    numbers: RowNumbers,
 
     /// By key: the earliest session.
     heads: Vec<u32>,
@@ -107,6 +111,7 @@ impl SessionList {
         (self.starts[index], self.ends[index], self.births[index], self.keys[index]) = (start, end, self.born, key);
         self.born += 1;
         self.live += 1;
+        self.numbers.added(slot);
         let link = match behind {
             NONE => &mut self.heads[key as usize],
             behind => &mut self.next[behind as usize],
@@ -118,18 +123,26 @@ impl SessionList {
         slot
     }
 
-    /// Makes a session span these times as well. The later sessions that it touches then are taken in: they go to `merged`.
+    /// A row comes into a session, which spans these times as well then. The later sessions that it touches are taken in: they go
+    /// to `merged`.
     pub fn extend(&mut self, slot: u32, start: i64, end: i64, merged: &mut Vec<u32>) {
         let index = slot as usize;
         self.starts[index] = self.starts[index].min(start);
         self.ends[index] = self.ends[index].max(end);
+        self.numbers.changed(slot);
         loop {
             let other = self.next[index];
             if other == NONE || self.starts[other as usize] > self.ends[index] {
                 return;
             }
             self.ends[index] = self.ends[index].max(self.ends[other as usize]);
-            self.births[index] = self.births[index].min(self.births[other as usize]);
+            if self.births[other as usize] < self.births[index] {
+                self.births[index] = self.births[other as usize];
+                self.numbers.removed(slot);
+                self.numbers.moved(other, slot);
+            } else {
+                self.numbers.removed(other);
+            }
             self.next[index] = self.next[other as usize];
             let tail = &mut self.tails[self.keys[index] as usize];
             if *tail == other {
@@ -159,16 +172,24 @@ impl SessionList {
                 self.tails[key as usize] = before;
             }
             self.live -= 1;
+            self.numbers.removed(slot);
         }
         self.keys[index] = NONE;
         self.free.push(slot);
     }
 
-    /// All sessions in the order in which they began.
-    pub fn slots(&self) -> Vec<u32> {
-        let mut slots: Vec<u32> = (0..self.keys.len() as u32).filter(|&slot| self.key(slot).is_some()).collect();
-        slots.sort_unstable_by_key(|&slot| self.births[slot as usize]);
-        slots
+    /// The sessions of a snapshot in the order in which they began, all or those that changed since the last one: their slots,
+    /// their numbers, and the numbers of those that are gone ([`RowNumbers::take`]).
+    pub fn take(&mut self, scope: Scope) -> (Vec<u32>, Vec<u32>, Option<Vec<u32>>) {
+        let SessionList { numbers, keys, births, live, .. } = self;
+        let all = || {
+            let mut slots: Vec<u32> = (0..keys.len() as u32).filter(|&slot| keys[slot as usize] != NONE).collect();
+            slots.sort_unstable_by_key(|&slot| births[slot as usize]);
+            slots
+        };
+        let (slots, gone) = numbers.take(scope, *live, all);
+        let numbers = numbers.numbers(&slots);
+        (slots, numbers, gone)
     }
 
     /// Bytes on the heap.
@@ -177,5 +198,6 @@ impl SessionList {
         let keys = self.heads.capacity() + self.tails.capacity();
         (self.starts.capacity() + self.ends.capacity() + self.births.capacity()) * size_of::<i64>()
             + (lists + keys) * size_of::<u32>()
+            + self.numbers.heap_bytes()
     }
 }

@@ -15,7 +15,7 @@ use base::key::groups_of_instance;
 use base::plan::{Output, Window, WindowKind};
 use base::{ChangelogBatch, Error, Result};
 use list::{Place, SessionList};
-use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Slots, TableSnapshot};
+use state::{KeyBatch, KeyTable, KeyTableSpec, OperatorSnapshot, Scope, Slots, TableSnapshot};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -25,6 +25,9 @@ use std::sync::Arc;
 const TABLE: &str = "sessions";
 /// The time's name in snapshots.
 const NOW: &str = "watermark_ms";
+/// The names of the times of a session in snapshots.
+const START: &str = "start";
+const END: &str = "end";
 
 /// What sessions hold, by their slots.
 pub(super) trait Contents {
@@ -32,10 +35,23 @@ pub(super) trait Contents {
     fn resize(&mut self, slots: usize);
 
     /// Rows of a batch come into sessions.
-    fn add(&mut self, batch: &ChangelogBatch, rows: &[u32], slots: &[u32]) -> Result<()>;
+    fn add(&mut self, batch: &ChangelogBatch, placed: Placed<'_>) -> Result<()>;
 
     /// Session `into` takes in what `from` holds, which is empty then.
     fn merge(&mut self, into: u32, from: u32) -> Result<()>;
+}
+
+/// Rows of a batch that are in time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed<'a> {
+    /// Their places in the batch.
+    pub rows: &'a [u32],
+    /// The slots of their sessions.
+    pub sessions: &'a [u32],
+    /// The slots of their keys: [`SessionWindows::snapshot_rows`] wants them.
+    pub keys: &'a [u32],
+    /// Where their own spans start.
+    pub starts: &'a [i64],
 }
 
 /// The open sessions of an operator instance.
@@ -62,7 +78,9 @@ pub(super) struct SessionWindows {
 
     slots: Slots,
     rows: Vec<u32>,
-    row_slots: Vec<u32>,
+    row_sessions: Vec<u32>,
+    row_keys: Vec<u32>,
+    row_starts: Vec<i64>,
     merged: Vec<u32>,
     late: LateRows,
 }
@@ -98,7 +116,9 @@ impl SessionWindows {
             given: 0,
             slots: Slots::default(),
             rows: Vec::new(),
-            row_slots: Vec::new(),
+            row_sessions: Vec::new(),
+            row_keys: Vec::new(),
+            row_starts: Vec::new(),
             merged: Vec::new(),
             late: LateRows::default(),
         })
@@ -126,32 +146,25 @@ impl SessionWindows {
         self.list.resize_keys(self.table.slots_len());
         let key_slots = std::mem::take(&mut self.slots);
         let mut frontier = WindowFrontier::new(self.time.now_ms());
-        self.rows.clear();
-        self.row_slots.clear();
         for (row, (&key, &time)) in key_slots.rows.iter().zip(times.iter()).enumerate() {
             let start = self.assigner.local(time);
             let end = start.saturating_add(self.gap_ms);
-            let slot = match self.list.place(key, start, end) {
-                Place::Behind(_) if frontier.is_over(&self.assigner, end) => {
-                    let now_ms = self.time.now_ms().unwrap_or(i64::MIN);
-                    self.late.add_row(row as u32, || self.assigner.late_text(self.time.name(), time, now_ms));
-                    continue;
-                }
-                Place::Behind(behind) => {
-                    let slot = self.list.begin(key, behind, start, end);
-                    self.timers.push(Reverse((end, slot)));
-                    slot
-                }
-                Place::In(slot) => {
-                    self.list.extend(slot, start, end, &mut self.merged);
-                    if !self.merged.is_empty() {
-                        self.merge(&batch, slot, contents)?;
-                    }
-                    slot
-                }
-            };
+            let place = self.list.place(key, start, end);
+            if matches!(place, Place::Behind(_)) && frontier.is_over(&self.assigner, end) {
+                let now_ms = self.time.now_ms().unwrap_or(i64::MIN);
+                self.late.add_row(row as u32, || self.assigner.late_text(self.time.name(), time, now_ms));
+                continue;
+            }
+            let session = self.put(key, place, start, end);
+            if !self.merged.is_empty() {
+                // The rows so far come first: what a session holds may depend on their order.
+                self.flush(&batch, contents)?;
+                self.merge(session, contents)?;
+            }
             self.rows.push(row as u32);
-            self.row_slots.push(slot);
+            self.row_sessions.push(session);
+            self.row_keys.push(key);
+            self.row_starts.push(start);
         }
         self.flush(&batch, contents)?;
         self.late.batch(&batch)?;
@@ -163,19 +176,35 @@ impl SessionWindows {
         Ok(())
     }
 
+    /// Puts a row into a session of its key. The sessions that it joins are in `merged` then.
+    fn put(&mut self, key: u32, place: Place, start: i64, end: i64) -> u32 {
+        match place {
+            Place::Behind(behind) => {
+                let session = self.list.begin(key, behind, start, end);
+                self.timers.push(Reverse((end, session)));
+                session
+            }
+            Place::In(session) => {
+                self.list.extend(session, start, end, &mut self.merged);
+                session
+            }
+        }
+    }
+
     fn flush(&mut self, batch: &ChangelogBatch, contents: &mut impl Contents) -> Result<()> {
         contents.resize(self.list.slots_len());
         if !self.rows.is_empty() {
-            contents.add(batch, &self.rows, &self.row_slots)?;
+            let (rows, sessions) = (&self.rows, &self.row_sessions);
+            contents.add(batch, Placed { rows, sessions, keys: &self.row_keys, starts: &self.row_starts })?;
         }
         self.rows.clear();
-        self.row_slots.clear();
+        self.row_sessions.clear();
+        self.row_keys.clear();
+        self.row_starts.clear();
         Ok(())
     }
 
-    /// The rows so far come first: what a session holds may depend on their order.
-    fn merge(&mut self, batch: &ChangelogBatch, into: u32, contents: &mut impl Contents) -> Result<()> {
-        self.flush(batch, contents)?;
+    fn merge(&mut self, into: u32, contents: &mut impl Contents) -> Result<()> {
         for from in self.merged.drain(..) {
             contents.merge(into, from)?;
         }
@@ -272,19 +301,36 @@ impl SessionWindows {
         self.table.remove(&keys)
     }
 
-    /// The sessions as a table with these columns of contents. The contents are asked for by slots; they give one or more rows
-    /// per slot, and the slot of each.
+    /// The sessions as a table, all or those that changed since the last snapshot, one row each, with the columns that
+    /// `contents` gives of them.
     pub fn snapshot(
-        &self,
-        contents: impl FnOnce(Vec<u32>) -> Result<(Vec<u32>, Vec<(FieldRef, ArrayRef)>)>,
+        &mut self,
+        scope: Scope,
+        contents: impl FnOnce(&[u32]) -> Result<Vec<(FieldRef, ArrayRef)>>,
     ) -> Result<OperatorSnapshot> {
-        let (slots, held) = contents(self.list.slots())?;
-        let (starts, ends) = self.spans(&slots);
-        let [start, end] = span_fields();
-        let mut columns: Vec<(FieldRef, ArrayRef)> =
-            vec![(start, Arc::new(Int64Array::from(starts))), (end, Arc::new(Int64Array::from(ends)))];
-        columns.extend(held);
-        let table = self.table.snapshot_rows(TABLE, &self.key_slots(&slots), columns)?;
+        let (sessions, numbers, gone) = self.list.take(scope);
+        let (starts, ends) = self.spans(&sessions);
+        let mut columns = vec![long(START, starts), long(END, ends)];
+        columns.extend(contents(&sessions)?);
+        let keys = self.key_slots(&sessions);
+        self.whole(self.table.snapshot_numbered(TABLE, gone, &keys, &numbers, false, columns)?)
+    }
+
+    /// Rows of sessions as a table, as their owner has numbered them: their keys, where their own spans start, what is kept of
+    /// them. That is enough: sessions are what their rows span.
+    pub fn snapshot_rows(
+        &self,
+        gone: Option<Vec<u32>>,
+        keys: &[u32],
+        numbers: &[u32],
+        starts: Vec<i64>,
+        kept: Vec<(FieldRef, ArrayRef)>,
+    ) -> Result<OperatorSnapshot> {
+        let columns = std::iter::once(long(START, starts)).chain(kept).collect();
+        self.whole(self.table.snapshot_numbered(TABLE, gone, keys, numbers, false, columns)?)
+    }
+
+    fn whole(&self, table: TableSnapshot) -> Result<OperatorSnapshot> {
         let values = self.time.now_ms().map(|now_ms| (NOW.to_string(), now_ms));
         Ok(OperatorSnapshot { tables: vec![table], values: values.into_iter().collect() })
     }
@@ -296,28 +342,48 @@ impl SessionWindows {
         snapshots.iter().filter_map(|snapshot| snapshot.table(TABLE)).collect()
     }
 
-    /// Takes over the own sessions of a table: their slots, and the columns of their contents.
+    /// Takes over the own sessions of a table that [`SessionWindows::snapshot`] gave: their slots, and the columns of their
+    /// contents.
     pub fn restore(&mut self, table: &TableSnapshot, contents: &[FieldRef]) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
-        let fields: Vec<FieldRef> = span_fields().into_iter().chain(contents.iter().cloned()).collect();
+        let (keys, values) = self.restore_keys(table, &[START, END], contents)?;
+        let (starts, ends) = (values[0].as_primitive::<Int64Type>(), values[1].as_primitive::<Int64Type>());
+        let mut sessions = Vec::with_capacity(keys.len());
+        for (row, &key) in keys.iter().enumerate() {
+            let (start, end) = (starts.value(row), ends.value(row));
+            let place = self.list.place(key, start, end);
+            if matches!(place, Place::In(_)) {
+                return Err(Error::internal("a snapshot with sessions that touch"));
+            }
+            sessions.push(self.put(key, place, start, end));
+        }
+        Ok((sessions, values[2..].to_vec()))
+    }
+
+    /// The own rows of a table that [`SessionWindows::snapshot_rows`] gave: their keys, then as columns where their own spans
+    /// start and what is kept of them. [`SessionWindows::join`] is to be called for each.
+    pub fn restore_rows(&mut self, table: &TableSnapshot, kept: &[FieldRef]) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
+        self.restore_keys(table, &[START], kept)
+    }
+
+    /// Puts a row back whose own span starts there; gives its session.
+    pub fn join(&mut self, key: u32, start: i64, contents: &mut impl Contents) -> Result<u32> {
+        let end = start.saturating_add(self.gap_ms);
+        let session = self.put(key, self.list.place(key, start, end), start, end);
+        contents.resize(self.list.slots_len());
+        self.merge(session, contents)?;
+        Ok(session)
+    }
+
+    fn restore_keys(
+        &mut self,
+        table: &TableSnapshot,
+        own: &[&str],
+        contents: &[FieldRef],
+    ) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
+        let fields: Vec<FieldRef> = own.iter().map(|name| long_field(name)).chain(contents.iter().cloned()).collect();
         let restored = self.table.restore(table, self.own_groups.clone(), &fields)?;
         self.list.resize_keys(self.table.slots_len());
-        let (starts, ends) =
-            (restored.values[0].as_primitive::<Int64Type>(), restored.values[1].as_primitive::<Int64Type>());
-        let mut slots = Vec::with_capacity(restored.slots.len());
-        for (row, &key) in restored.slots.iter().enumerate() {
-            let (start, end) = (starts.value(row), ends.value(row));
-            slots.push(match self.list.place(key, start, end) {
-                // Another row of its contents.
-                Place::In(slot) if self.list.start(slot) == start => slot,
-                Place::In(_) => return Err(Error::internal("a snapshot with sessions that touch")),
-                Place::Behind(behind) => {
-                    let slot = self.list.begin(key, behind, start, end);
-                    self.timers.push(Reverse((end, slot)));
-                    slot
-                }
-            });
-        }
-        Ok((slots, restored.values[2..].to_vec()))
+        Ok((restored.slots, restored.values))
     }
 
     /// The slots that contents must have room for.
@@ -338,6 +404,10 @@ impl SessionWindows {
     }
 }
 
-fn span_fields() -> [FieldRef; 2] {
-    ["start", "end"].map(|name| Arc::new(Field::new(name, DataType::Int64, false)))
+fn long_field(name: &str) -> FieldRef {
+    Arc::new(Field::new(name, DataType::Int64, false))
+}
+
+fn long(name: &str, values: Vec<i64>) -> (FieldRef, ArrayRef) {
+    (long_field(name), Arc::new(Int64Array::from(values)))
 }

@@ -5,7 +5,7 @@ use base::ChangelogMode;
 use base::plan::{ChangelogNormalize, NodeKind};
 use std::time::Duration;
 
-fn normalize(output: ChangelogMode, state_ttl: Option<Duration>) -> Case {
+pub fn normalize(output: ChangelogMode, state_ttl: Option<Duration>) -> Case {
     let node = ChangelogNormalize { keys: vec![1], drops_repeats: false, condition: None, state_ttl };
     let input = stream("k:text id:int v:int", ChangelogMode::UPSERT);
     Case {

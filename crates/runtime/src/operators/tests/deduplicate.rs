@@ -5,7 +5,7 @@ use base::ChangelogMode;
 use base::plan::{Deduplicate, Keep, NodeKind};
 use std::time::Duration;
 
-fn deduplicate(keep: Keep, rowtime: Option<usize>, output: ChangelogMode, state_ttl: Option<Duration>) -> Case {
+pub fn deduplicate(keep: Keep, rowtime: Option<usize>, output: ChangelogMode, state_ttl: Option<Duration>) -> Case {
     let node = Deduplicate { keys: vec![0], keep, rowtime, state_ttl };
     let columns = "k:text v:int ts:rowtime";
     case(NodeKind::Deduplicate(node), stream(columns, ChangelogMode::APPEND), stream(columns, output), &[0])

@@ -4,7 +4,7 @@
 //! 00:00:05`, `null` for NULL), a watermark (`wm 00:01`, `wm max`) or a processing time (`now 5000`, in
 //! milliseconds).
 
-use super::changes::{self, Histories};
+use super::changes::{self, Histories, assert_shape};
 use super::parted;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
 use arrow::array::*;
@@ -148,6 +148,15 @@ impl Case {
         run.operators[0].statistics()
     }
 
+    /// Drives one instance with batches of at most `rows` rows; `after` sees it after each.
+    pub fn drive(&self, script: &str, rows: usize, mut after: impl FnMut(&mut dyn Operator)) {
+        let mut run = Run::new(self, 1, vec![]);
+        for batch in batches(&parse(script), rows) {
+            run.batch(batch);
+            after(run.operators[0].as_mut());
+        }
+    }
+
     fn run_rescaled(&self, script: &str, before: usize, after: usize) -> Vec<String> {
         let steps = parse(script);
         let batches = batches(&steps, 1);
@@ -222,6 +231,8 @@ impl<'a> Run<'a> {
 
     fn restart(&mut self, parallelism: usize) {
         let Some(snapshots) = self.histories.chance(&mut self.operators) else { return };
+        self.start(1, vec![]);
+        assert_shape(&snapshots, self.operators[0].as_mut());
         // Whoever is not told where time was must know it; parts that were put away are told.
         if !parted::is_on() {
             self.context.watermark_ms = None;
@@ -423,4 +434,14 @@ pub fn print(batch: &ChangelogBatch) -> Vec<String> {
         [batch.kind(row).short().to_string()].into_iter().chain(cells).collect::<Vec<_>>().join(" ")
     };
     (0..batch.num_rows()).map(line).collect()
+}
+
+/// Numbers that depend on the seed only.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
 }

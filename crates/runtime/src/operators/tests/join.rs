@@ -1,6 +1,6 @@
 //! Joins. A script line is a side and a change of it: `l +I a 1`, `r -D a 2`, or a processing time `now 1000`.
 
-use super::changes::{self, Histories};
+use super::changes::{self, Histories, assert_shape};
 use super::harness::{batch_of_lines, print, stream};
 use super::parted;
 use super::stand_ins::Closure;
@@ -19,14 +19,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-struct Joined {
-    node: Node,
-    inputs: [Output; 2],
+pub struct Joined {
+    pub node: Node,
+    pub inputs: [Output; 2],
     keys: Vec<JoinKey>,
 }
 
 /// `k:text v:int` on both sides, joined on `k`.
-fn join(kind: JoinKind) -> Joined {
+pub fn join(kind: JoinKind) -> Joined {
     join_of(kind, JoinRows::Any, JoinRows::Any)
 }
 
@@ -51,7 +51,7 @@ fn join_of(kind: JoinKind, left: JoinRows, right: JoinRows) -> Joined {
 }
 
 impl Joined {
-    fn change(mut self, change: impl FnOnce(&mut Join)) -> Joined {
+    pub fn change(mut self, change: impl FnOnce(&mut Join)) -> Joined {
         if let NodeKind::Join(join) = &mut self.node.kind {
             change(join);
             self.keys = join.keys.clone();
@@ -113,6 +113,7 @@ impl Joined {
             }
             if let Some(&parallelism) = restarts.next() {
                 let Some(snapshots) = histories.chance(&mut operators) else { continue };
+                assert_shape(&snapshots, self.start(1, &[])[0].as_mut());
                 operators = self.start(parallelism, &snapshots);
             }
         }

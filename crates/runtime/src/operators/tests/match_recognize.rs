@@ -1,6 +1,7 @@
 //! MATCH_RECOGNIZE.
 
-use super::harness::{Case, batch_of_lines, case, stream};
+use super::changes;
+use super::harness::{Case, Random, batch_of_lines, case, stream};
 use super::stand_ins::{Closure, call};
 use crate::operator::OperatorContext;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
@@ -211,16 +212,6 @@ fn a_row_to_skip_to_must_be_there() {
     assert_eq!(fails(pattern(AfterMatch::ToFirst(0), never())), "HW-R111");
 }
 
-/// Numbers that depend on the seed only.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// `minute:second.millisecond` of an hour.
 fn clock(time_ms: u64) -> String {
     format!("0:{:02}:{:02}.{:03}", time_ms / 60_000, time_ms % 60_000 / 1000, time_ms % 1000)
@@ -294,4 +285,55 @@ fn the_result_depends_on_event_time_only() {
             assert_eq!(actual, all, "seed {seed}, batches of {batch}, restore {restore}");
         }
     }
+}
+
+/// `A B* C`, which holds on to its rows for a while.
+fn runs() -> Case {
+    let is = |variable: usize| vec![last(Some(variable), 2, 0)];
+    let pattern = Pattern {
+        skip: AfterMatch::ToNextRow,
+        within_ms: Some(60_000),
+        ..Pattern::new(vec![
+            variable("A", ONE, when(is(0), |r| r[0] < Some(3))),
+            variable("B", (0, None, true), when(is(1), |r| r[0] == Some(2))),
+            variable("C", ONE, when(is(2), |r| r[0] == Some(3))),
+        ])
+    };
+    pattern.gives("k:text a:int c:int", vec![last(Some(0), 1, 0), last(Some(2), 1, 0)])
+}
+
+#[test]
+fn changes_are_what_is_new_and_what_is_gone() {
+    for seed in 0..8 {
+        let mut random = Random(seed);
+        let (mut script, mut time) = (String::new(), 60);
+        for id in 0..120 {
+            time += random.below(4);
+            let (key, value, late) = (random.below(6), 1 + random.below(3), random.below(9));
+            script.push_str(&format!("+I k{key} {id} {value} {}\n", clock((time - late) * 1000 + id)));
+            if random.below(3) == 0 {
+                script.push_str(&format!("wm {}\n", clock((time - 9) * 1000)));
+            }
+        }
+        changes::check(&runs(), &script);
+    }
+}
+
+#[test]
+fn a_row_of_one_partition_is_few_rows_of_a_checkpoint() {
+    // A hundred partitions, each with twenty rows in one partial match.
+    let mut before = String::new();
+    for row in 0..20 {
+        (0..100).for_each(|key| before.push_str(&format!("+I k{key} {row} {} 0:00:{row:02}\n", 1 + row.min(1))));
+    }
+    before.push_str("wm 0:00:20");
+    let waits = changes::changed_rows(&runs(), &before, "+I k7 20 2 0:00:30");
+    assert!(waits <= 3, "{waits} rows for one that waits");
+    let taken = changes::changed_rows(&runs(), &before, "+I k7 20 2 0:00:30 \n wm 0:00:31");
+    assert!(taken <= 150, "{taken} rows for one that is taken, of thousands");
+    let ended = changes::changed_rows(&runs(), &before, "+I k7 20 3 0:00:30 \n wm 0:00:31");
+    assert!(
+        ended > 20 && ended <= 500,
+        "{ended} rows and numbers for a partition whose matches end, of tens of thousands"
+    );
 }

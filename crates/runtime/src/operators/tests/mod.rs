@@ -6,6 +6,7 @@ mod changelog_normalize;
 mod changes;
 mod deduplicate;
 mod expand;
+mod expiry;
 mod functions;
 mod group_aggregate;
 mod harness;

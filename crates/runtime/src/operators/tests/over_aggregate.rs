@@ -8,7 +8,7 @@ use base::plan::{AggregateCall, NodeKind, OverAggregate, OverCall, OverFrame, Ov
 use base::types::LogicalType;
 use std::time::Duration;
 
-fn aggregate(name: &str, argument: Option<usize>, frame: OverFrame) -> OverFunction {
+pub fn aggregate(name: &str, argument: Option<usize>, frame: OverFrame) -> OverFunction {
     OverFunction::Aggregate(AggregateCall {
         function: ::functions::aggregate(name).expect("a known function"),
         arguments: argument.into_iter().collect(),
@@ -21,7 +21,7 @@ fn aggregate(name: &str, argument: Option<usize>, frame: OverFrame) -> OverFunct
     })
 }
 
-fn node(time: OverTime, frame: OverFrame, functions: Vec<OverFunction>) -> OverAggregate {
+pub fn node(time: OverTime, frame: OverFrame, functions: Vec<OverFunction>) -> OverAggregate {
     let call = |function| OverCall { function, result: LogicalType::BigInt.nullable(), sql: "call".into() };
     let column = if time == OverTime::None { 1 } else { 2 };
     OverAggregate {
@@ -34,7 +34,7 @@ fn node(time: OverTime, frame: OverFrame, functions: Vec<OverFunction>) -> OverA
     }
 }
 
-fn over(node: OverAggregate, input: ChangelogMode, output: ChangelogMode) -> Case {
+pub fn over(node: OverAggregate, input: ChangelogMode, output: ChangelogMode) -> Case {
     let columns = "k:text v:int ts:rowtime";
     let calls: Vec<String> = (0..node.calls.len()).map(|index| format!("o{index}:int")).collect();
     let outputs = format!("{columns} {}", calls.join(" "));

@@ -4,7 +4,7 @@
 use super::harness::{case, print, stream};
 use super::stand_ins::call;
 use crate::operator::{Operator, OperatorContext, OperatorStatistics};
-use crate::parted::{Maker, MemoryBudget, MemoryOptions, PartedOperator};
+use crate::parted::{Maker, MemoryBudget, MemoryOptions, PartedOperator, Share};
 use arrow::array::*;
 use base::config::JobConfig;
 use base::connector::Instance;
@@ -15,6 +15,7 @@ use state::{OperatorSnapshot, PartSnapshot, PartState, Scope};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 thread_local! {
     static IS_ON: Cell<bool> = const { Cell::new(false) };
@@ -113,8 +114,12 @@ struct Counted {
 const KEYS: i64 = 4000;
 
 fn groups() -> super::harness::Case {
+    groups_for(None)
+}
+
+fn groups_for(state_ttl: Option<Duration>) -> super::harness::Case {
     let calls = vec![call("COUNT", None), call("SUM", Some(1))];
-    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl: None };
+    let node = GroupAggregate { keys: vec![0], calls, merges: None, state_ttl };
     let input = stream("k:int v:int", ChangelogMode::APPEND);
     case(NodeKind::GroupAggregate(node), input, stream("k:int c:int s:int", ChangelogMode::ALL), &[0])
 }
@@ -363,6 +368,25 @@ fn large_state_is_restored_within_the_budget_and_without_one() {
     let mut operator = groups.operator(0, 1);
     operator.open(&plain).expect("open");
     assert_eq!(operator.statistics().state_entries, KEYS as u64);
+}
+
+#[test]
+fn a_part_that_was_put_away_is_looked_through_for_expired_state() {
+    let groups = groups_for(Some(Duration::from_millis(1000)));
+    let limit = 8 << 20;
+    let budget = budget(limit, Warnings::default());
+    // Another operator takes all memory: what this one has goes away at once, in one piece.
+    let mut other = Share::fixed(&budget, "other".into());
+    other.set(2 * limit);
+    let mut run = Counted::new(parted(&groups, &budget));
+    run.give(rows(&groups, (0..KEYS).map(|key| (key, 1))));
+    run.settle();
+    let statistics = run.operator.statistics();
+    assert_eq!((statistics.state_entries, statistics.state_bytes), (KEYS as u64, 0));
+    assert_eq!(run.operator.snapshot_parts(Scope::Full).expect("snapshot").len(), 1);
+    run.tick();
+    let statistics = run.operator.statistics();
+    assert_eq!((statistics.state_entries, statistics.loads), (0, 1), "one visit is enough");
 }
 
 #[test]

@@ -1,23 +1,13 @@
 //! Random changelogs: whatever the batching and the restarts, the result is that of a computation over the final rows.
 
-use super::harness::{Case, case, stream};
+use super::harness::{Case, Random, case, stream};
 use super::stand_ins::call;
 use base::ChangelogMode;
 use base::plan::{ChangelogNormalize, GroupAggregate, NodeKind, Window, WindowAggregate, WindowEmit, WindowKind};
 use std::collections::BTreeMap;
 
-/// Numbers that depend on the seed only.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// Inserts, updates and deletes of existing rows `key value minute`, as lines, and the rows that are left.
-fn changelog(numbers: &mut Numbers, steps: usize) -> (Vec<String>, Vec<(u64, u64, u64)>) {
+fn changelog(numbers: &mut Random, steps: usize) -> (Vec<String>, Vec<(u64, u64, u64)>) {
     let mut rows: Vec<(u64, u64, u64)> = Vec::new();
     let mut lines = Vec::new();
     for _ in 0..steps {
@@ -51,7 +41,7 @@ fn groups() {
     let input = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let grouped = case(NodeKind::GroupAggregate(node), input, stream("k:int c:int s:int", ChangelogMode::ALL), &[0]);
     for seed in 0..100 {
-        let (lines, rows) = changelog(&mut Numbers(seed), 40);
+        let (lines, rows) = changelog(&mut Random(seed), 40);
         let mut groups: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for (key, value, _) in rows {
             let group = groups.entry(key).or_default();
@@ -84,7 +74,7 @@ fn windows() {
     let output = stream("k:int s:int ws:time", ChangelogMode::APPEND);
     let windows = case(NodeKind::WindowAggregate(node), input, output, &[0]);
     for seed in 0..100 {
-        let (mut lines, rows) = changelog(&mut Numbers(seed), 40);
+        let (mut lines, rows) = changelog(&mut Random(seed), 40);
         let mut groups: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for (key, value, minute) in rows {
             *groups.entry((key, minute)).or_default() += value;
@@ -104,7 +94,7 @@ fn normalised_rows() {
     let output = stream("k:int v:int ts:rowtime", ChangelogMode::ALL);
     let normalized = case(NodeKind::ChangelogNormalize(node), input, output, &[0]);
     for seed in 0..100 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let mut rows: BTreeMap<u64, String> = BTreeMap::new();
         let mut lines = Vec::new();
         for _ in 0..60 {
@@ -144,7 +134,7 @@ fn sessions() {
     let output = stream("k:int s:int ws:time we:time", ChangelogMode::APPEND);
     let sessions = case(NodeKind::WindowAggregate(node), input, output, &[0]);
     for seed in 0..200 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let mut rows: Vec<(u64, u64, u64)> = Vec::new();
         let mut lines = Vec::new();
         // A watermark that no row is behind, nor next to: that would touch a session which has fired.

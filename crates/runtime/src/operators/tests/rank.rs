@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Top-N of `k:text id:int v:int` by v, largest first.
-fn rank(strategy: RankStrategy, ranks: (u64, u64), with_rank: bool) -> Rank {
+pub fn rank(strategy: RankStrategy, ranks: (u64, u64), with_rank: bool) -> Rank {
     Rank {
         partition: vec![0],
         order: vec![SortKey { column: 2, descending: true, nulls_first: false }],
@@ -19,7 +19,7 @@ fn rank(strategy: RankStrategy, ranks: (u64, u64), with_rank: bool) -> Rank {
     }
 }
 
-fn ranked(node: Rank, output: ChangelogMode) -> Case {
+pub fn ranked(node: Rank, output: ChangelogMode) -> Case {
     let input = match node.strategy {
         RankStrategy::Append => ChangelogMode::APPEND,
         RankStrategy::Update(_) => ChangelogMode::UPSERT.without(RowKind::Delete),

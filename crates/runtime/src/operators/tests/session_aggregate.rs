@@ -1,6 +1,7 @@
 //! GROUP BY a session: what touches becomes one, and what is late only after that.
 
-use super::harness::{Case, case, run_bounded, stream};
+use super::changes;
+use super::harness::{Case, Random, case, run_bounded, stream};
 use super::stand_ins::call;
 use base::ChangelogMode;
 use base::plan::{NodeKind, Window, WindowAggregate, WindowEmit, WindowKind, WindowProperty};
@@ -10,6 +11,36 @@ const GAP: WindowKind = WindowKind::Session { gap_ms: 10_000 };
 fn sessions(input: ChangelogMode) -> Case {
     let window = Window { kind: GAP, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
     sessions_over(window, input, "rowtime")
+}
+
+/// Rows of some keys that open sessions, make them longer, join them and see them end.
+pub fn random_sessions(seed: u64) -> String {
+    let mut random = Random(seed);
+    let (mut script, mut time) = (String::new(), 60);
+    for value in 0..120 {
+        time += random.below(5);
+        let late = random.below(40);
+        let kind = ["+I", "+I", "+U", "-U"][random.below(4) as usize];
+        let row = |seconds: u64| format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+        script.push_str(&format!("{kind} k{} {value} {}\n", random.below(6), row(time - late)));
+        if random.below(4) == 0 {
+            script.push_str(&format!("wm {}\n", row(time - 30)));
+        }
+    }
+    script
+}
+
+#[test]
+fn changes_are_the_sessions_that_rows_came_to() {
+    (0..12).for_each(|seed| changes::check(&sessions(ChangelogMode::ALL), &random_sessions(seed)));
+    let second = |user: u32| if user < 50 { 0 } else { 30 };
+    let users: String = (0..500).map(|user| format!("+I u{user} 1 00:00:{:02}\n", second(user))).collect();
+    let before = format!("{users}+I u7 1 00:00:30");
+    let changed = |change: &str| changes::changed_rows(&sessions(ChangelogMode::ALL), &before, change);
+    assert_eq!(changed("+I u7 1 00:00:05"), 1, "the session with its new end");
+    assert_eq!(changed("+I u7 1 00:01:00"), 1, "a new session");
+    assert_eq!(changed("+I u7 1 00:00:10 \n +I u7 1 00:00:20"), 3, "one that is longer; two that are one");
+    assert_eq!(changed("wm 00:00:10"), 50, "those that have fired");
 }
 
 fn sessions_over(window: Window, input: ChangelogMode, time: &str) -> Case {

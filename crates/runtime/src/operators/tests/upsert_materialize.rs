@@ -6,7 +6,7 @@ use base::plan::{NodeKind, UpsertMaterialize};
 use std::time::Duration;
 
 /// Rows `k id v` with the sink key `k`.
-fn materialize(row_keys: Vec<usize>, state_ttl: Option<Duration>) -> Case {
+pub fn materialize(row_keys: Vec<usize>, state_ttl: Option<Duration>) -> Case {
     let node = UpsertMaterialize { keys: vec![0], row_keys, state_ttl };
     let input = stream("k:text id:int v:int", ChangelogMode::ALL);
     let output = stream("k:text id:int v:int", ChangelogMode::UPSERT);

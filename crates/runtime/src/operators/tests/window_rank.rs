@@ -1,6 +1,8 @@
 //! Top-N of windows, and SESSION as a table function.
 
+use super::changes;
 use super::harness::{Case, case, run_bounded, stream};
+use super::session_aggregate::random_sessions;
 use base::ChangelogMode;
 use base::plan::{NodeKind, SortKey, Window, WindowKind, WindowRank, WindowTable};
 
@@ -95,15 +97,19 @@ fn rankings_leave_in_bounded_batches() {
     assert_eq!((run.output.len(), run.largest_batch <= 6), (20, true));
 }
 
-#[test]
-fn rows_of_a_session_are_given_when_it_is_over() {
+fn sessions() -> Case {
     let kind = WindowKind::Session { gap_ms: 10_000 };
     let window = Window { kind, offset_ms: 0, time_column: 2, time_zone: None, is_processing_time: false };
     let columns = "k:text v:int ts:rowtime";
     let input = stream(columns, ChangelogMode::ALL);
     let output = stream(&format!("{columns} ws:time we:time wt:rowtime"), ChangelogMode::ALL);
     let node = NodeKind::WindowTable(WindowTable { window, partition: vec![0] });
-    let sessions = Case { exact: true, ..case(node, input, output, &[0]) };
+    Case { exact: true, ..case(node, input, output, &[0]) }
+}
+
+#[test]
+fn rows_of_a_session_are_given_when_it_is_over() {
+    let sessions = sessions();
     let script = "
         +I a 1 00:00:00
         +I a 2 00:00:20
@@ -126,4 +132,30 @@ fn rows_of_a_session_are_given_when_it_is_over() {
     let run = run_bounded(&sessions, &format!("{rows}wm max"), 4);
     assert_eq!((run.output.len(), run.largest_batch), (30, 4));
     assert_eq!(run.operators[0].statistics().state_entries, 0);
+}
+
+#[test]
+fn changes_of_sessions_are_their_new_rows() {
+    (0..12).for_each(|seed| changes::check(&sessions(), &random_sessions(seed)));
+    let row = |n: u32| format!("+I u{} {n} 00:00:{:02}\n", n % 20, n / 20);
+    let before: String = (0..1000).map(row).chain((0..30).map(|n| format!("+I v{n} {n} 00:00:00\n"))).collect();
+    let changed = |change: &str| changes::changed_rows(&sessions(), &before, change);
+    assert_eq!(changed("+I u7 1 00:00:55"), 1, "a row that makes a session of fifty longer");
+    assert_eq!(changed("wm 00:00:10"), 30, "the rows of sessions that are over");
+}
+
+/// Sessions are put together anew from their rows: the same ones, in the same order, joined later than they began.
+#[test]
+fn random_sessions_are_the_same_after_restarts() {
+    for seed in 0..12 {
+        let script = random_sessions(seed) + "wm max";
+        let expected = sessions().run(&script, 1, false);
+        for every in [1, 2, 5] {
+            changes::restarting_every(every, || {
+                assert_eq!(sessions().run(&script, 1, true), expected, "seed {seed}, every {every}");
+                let table = sessions().table(&sessions().run(&script, 7, true));
+                assert_eq!(table, sessions().table(&expected), "seed {seed}, every {every} batches of 7");
+            });
+        }
+    }
 }
