@@ -188,14 +188,13 @@ fn select(session: &Session, binder: &Binder<'_>, query: &Query) -> Result<(Sink
     let is_batch = batch_engine(session, std::iter::once(&logical))?.is_some();
     let named = row.clone();
     let sink: ResultSink = Arc::new(move |row: &RowType, changelog| {
+        if is_batch {
+            return results.table_sink(row, time_zone);
+        }
         // Flink calls a column a time attribute by what the query says, though GROUP BY makes an ordinary one of it.
         let times = named.fields().iter().map(|field| field.time);
         let fields = row.fields().iter().zip(times).map(|(field, time)| Field { time, ..field.clone() }).collect();
-        let row = RowType::new(fields);
-        match is_batch {
-            true => results.table_sink(&row, time_zone),
-            false => results.result_sink(&row, changelog, time_zone),
-        }
+        results.result_sink(&RowType::new(fields), changelog, time_zone)
     });
     Ok((SinkQuery { logical, sink: SinkTarget::Result(sink) }, row))
 }
