@@ -1,6 +1,5 @@
 // A broker and controller in one JVM: formats its folder if that is new, starts, and says so on standard output.
-// Ends on SIGTERM like any broker. When standard input ends, the process that wanted it is gone: it ends at once and
-// takes its folder with it.
+// Ends on SIGTERM like any broker.
 
 import java.io.File;
 import java.io.FileInputStream;
@@ -20,7 +19,7 @@ public final class KafkaBroker {
         try (InputStream input = new FileInputStream(file)) {
             properties.load(input);
         }
-        endWithStandardInput(new File(file).getAbsoluteFile().getParentFile());
+        Parent.endWith(new File(file).getAbsoluteFile().getParentFile());
         if (!new File(properties.getProperty("log.dirs"), "meta.properties").exists()) {
             String[] format = {"format", "--cluster-id", CLUSTER_ID, "--config", file};
             int code = StorageTool.execute(format, System.err);
@@ -38,31 +37,5 @@ public final class KafkaBroker {
         }
         System.out.println("broker is ready");
         server.awaitShutdown();
-    }
-
-    private static void endWithStandardInput(File folder) {
-        Thread watcher = new Thread(() -> {
-            try {
-                while (System.in.read() >= 0) {
-                    // Nothing is ever sent: only the end counts.
-                }
-            } catch (java.io.IOException closed) {
-                // The same as its end.
-            }
-            delete(folder);
-            Runtime.getRuntime().halt(3);
-        });
-        watcher.setDaemon(true);
-        watcher.start();
-    }
-
-    private static void delete(File file) {
-        File[] inside = file.listFiles();
-        if (inside != null) {
-            for (File one : inside) {
-                delete(one);
-            }
-        }
-        file.delete();
     }
 }

@@ -1,5 +1,4 @@
-// A store that speaks S3, with its objects in a folder: starts, and says so on standard output. Ends on SIGTERM. When
-// standard input ends, the process that wanted it is gone: it ends at once and takes its folder with it.
+// A store that speaks S3, with its objects in a folder: starts, and says so on standard output. Ends on SIGTERM.
 
 import java.io.File;
 import java.net.URI;
@@ -23,7 +22,7 @@ public final class S3Store {
     /** Arguments: a folder with a folder for each bucket in it, address, access key, secret key. */
     public static void main(String[] arguments) throws Exception {
         File folder = new File(arguments[0]).getAbsoluteFile();
-        endWithStandardInput(folder.getParentFile());
+        Parent.endWith(folder.getParentFile());
         Properties properties = new Properties();
         properties.setProperty("jclouds.filesystem.basedir", folder.getPath());
         BlobStore objects = ContextBuilder.newBuilder("filesystem-nio2")
@@ -81,31 +80,5 @@ public final class S3Store {
         public synchronized void removeBlobs(String bucket, Iterable<String> keys) {
             super.removeBlobs(bucket, keys);
         }
-    }
-
-    private static void endWithStandardInput(File folder) {
-        Thread watcher = new Thread(() -> {
-            try {
-                while (System.in.read() >= 0) {
-                    // Nothing is ever sent: only the end counts.
-                }
-            } catch (java.io.IOException closed) {
-                // The same as its end.
-            }
-            delete(folder);
-            Runtime.getRuntime().halt(3);
-        });
-        watcher.setDaemon(true);
-        watcher.start();
-    }
-
-    private static void delete(File file) {
-        File[] inside = file.listFiles();
-        if (inside != null) {
-            for (File one : inside) {
-                delete(one);
-            }
-        }
-        file.delete();
     }
 }

@@ -1,7 +1,6 @@
 //! Kill it anywhere, start it again: what is committed is what one run in one piece gives.
 
-use crate::program::{Program, Ran, Running, rows};
-use serde_json::Value;
+use crate::program::{Program, Ran, rows};
 
 /// Numbered rows, as fast as `rate` says, up to `last`.
 fn numbers(rate: u32, last: u32) -> String {
@@ -12,18 +11,6 @@ fn numbers(rate: u32, last: u32) -> String {
          CREATE TABLE s (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');
          INSERT INTO s SELECT id FROM g;"
     )
-}
-
-fn ids(program: &Program, folder: &str) -> Vec<u64> {
-    let id = |line: &String| serde_json::from_str::<Value>(line).expect("a row")["id"].as_u64().expect("an id");
-    let mut ids: Vec<u64> = program.lines_below(folder).iter().map(id).collect();
-    ids.sort_unstable();
-    ids
-}
-
-fn kill(running: &mut Running<'_>) -> Ran {
-    running.signal("KILL");
-    running.end()
 }
 
 /// Runs a script until some rows have been written, and stops it after a checkpoint.
@@ -41,10 +28,10 @@ fn rows_are_there_once_however_often_the_program_is_killed() {
     for parallelism in ["1", "3", "2", "1"] {
         let mut running = program.start(&["run", "numbers.sql", "--parallelism", parallelism]);
         running.wait_until("checkpoints are taken", |job| job["checkpoints"].as_u64() >= Some(2));
-        kill(&mut running);
+        running.kill();
     }
     program.run(&["run", "numbers.sql"]).exits(0).says(&["HW-L010", "goes on from checkpoint"]);
-    assert_eq!(ids(&program, "out"), (1..=8000).collect::<Vec<_>>());
+    assert_eq!(program.ids_below("out"), (1..=8000).collect::<Vec<_>>());
     assert!(program.state_files("checkpoint-").is_empty(), "a job that has ended keeps nothing");
 }
 
@@ -110,7 +97,7 @@ fn windows_joined_from_pieces_are_those_of_one_run() {
             running.end().exits(0);
             break;
         }
-        if kill(&mut running).code == 0 {
+        if running.kill().code == 0 {
             break;
         }
         kills += 1;
@@ -151,15 +138,15 @@ fn a_stopped_job_goes_on_and_a_fresh_one_begins_anew() {
     let program = Program::new();
     program.write("numbers.sql", &numbers(1000, 1_000_000));
     run_and_stop(&program, &["run", "numbers.sql", "--parallelism", "1"]);
-    let first = ids(&program, "out").len() as u64;
+    let first = program.ids_below("out").len() as u64;
     let status = run_and_stop(&program, &["run", "numbers.sql", "--parallelism", "1"]);
     assert!(status.err.contains("HW-L010"), "{}", status.err);
-    let both = ids(&program, "out");
+    let both = program.ids_below("out");
     assert!(both.len() as u64 > first);
     assert_eq!(both, (1..=both.len() as u64).collect::<Vec<_>>());
     let fresh = run_and_stop(&program, &["run", "numbers.sql", "--parallelism", "1", "--fresh"]);
     assert!(!fresh.err.contains("HW-L010"), "{}", fresh.err);
-    assert_eq!(ids(&program, "out").iter().filter(|id| **id == 1).count(), 2);
+    assert_eq!(program.ids_below("out").iter().filter(|id| **id == 1).count(), 2);
 }
 
 #[test]
@@ -169,7 +156,7 @@ fn a_finished_job_runs_anew() {
     for count in [500, 1000] {
         let ran = program.run(&["run", "numbers.sql"]).exits(0);
         assert!(!ran.err.contains("HW-L010"), "{}", ran.err);
-        assert_eq!(ids(&program, "out").len(), count);
+        assert_eq!(program.ids_below("out").len(), count);
         assert!(program.state_files("").iter().all(|path| path.is_dir()), "{:?}", program.state_files(""));
     }
 }
@@ -197,7 +184,7 @@ fn a_job_of_a_killed_run_that_had_ended_is_not_run_twice() {
     let mut running = program.start(&["run", "two.sql"]);
     running.wait_until_job(1, "the second has ended", |job| job["state"] == "finished");
     running.wait_until("the first has a checkpoint", |job| job["checkpoints"].as_u64() > Some(0));
-    kill(&mut running);
+    running.kill();
     let again = run_and_stop(&program, &["run", "two.sql"]);
     again.says(&["HW-L012", "job once had come to its end", "HW-L010"]);
     assert_eq!(program.lines_below("once"), ["1", "2"]);
@@ -242,7 +229,7 @@ fn damaged_checkpoints_are_never_taken() {
     program.write("numbers.sql", &format!("SET 'state.checkpoints.num-retained' = '3'; {}", numbers(1000, 1_000_000)));
     let mut running = program.start(&["run", "numbers.sql", "--parallelism", "1"]);
     running.wait_until("checkpoints are taken", |job| job["checkpoints"].as_u64() >= Some(3));
-    kill(&mut running);
+    running.kill();
     for prefix in ["segment-", "checkpoint-"] {
         let newest = program.state_files(prefix).pop().expect("a file");
         let whole = std::fs::read(&newest).expect("bytes");
@@ -273,7 +260,7 @@ fn checkpoints_are_where_the_script_says_and_status_tells_of_them() {
     assert!(job["last_checkpoint_bytes"].as_u64() > Some(100) && job["last_checkpoint_ms"].is_u64(), "{job}");
     assert!(job["resumed_from"].is_null() && job["failed_checkpoints"] == 0 && job["restarts"] == 0, "{job}");
     assert!(folder.join("numbers/s").is_dir());
-    kill(&mut running);
+    running.kill();
     let again = run_and_stop(&program, &["run", "numbers.sql"]);
     again.says(&["HW-L010", "the last in"]);
     assert!(program.run(&["run", "numbers.sql", "--fresh", "--checkpoint", "1"]).code == 2, "one or the other");
@@ -297,7 +284,7 @@ fn options_of_unaligned_checkpoints_are_accepted_and_change_nothing() {
             program.write("numbers.sql", &format!("{set} {}", numbers(100_000, 50)));
             let ran = program.run(&["run", "numbers.sql"]).exits(0);
             ran.says(&[&format!("option '{key}' has no effect here"), "checkpoints are aligned"]);
-            assert_eq!(ids(&program, "out"), (1..=50).collect::<Vec<_>>());
+            assert_eq!(program.ids_below("out"), (1..=50).collect::<Vec<_>>());
             std::fs::remove_dir_all(program.path("out")).expect("removed");
         }
     }

@@ -142,8 +142,7 @@ fn rows_are_seen_at_checkpoints_and_the_counts_go_on() {
     let mut running = program.start(&run);
     running.wait_until("checkpoints are taken", |job| job["checkpoints"].as_u64() >= Some(3));
     assert!(!client.read("seen").expect("records").is_empty());
-    running.signal("KILL");
-    running.end();
+    running.kill();
     let mut running = program.start(&run);
     let job = running.wait_until("it goes on", |job| job["checkpoints"].as_u64() >= Some(2));
     assert!(job["resumed_from"].as_u64() >= Some(3), "{job}");
@@ -371,8 +370,7 @@ fn a_lost_progress_topic_is_noticed() {
     program.write("numbers.sql", &numbers(&address, "lost", 500, 1_000_000));
     let mut running = program.start(&["run", "numbers.sql"]);
     running.wait_until("checkpoints are taken", |job| job["checkpoints"].as_u64() >= Some(2));
-    running.signal("KILL");
-    running.end();
+    running.kill();
     client.delete_topic("lost-s-progress").expect("deleted");
     program.run(&["run", "numbers.sql"]).exits(1).says(&["HW-C098", "lost-s-progress", "--fresh"]);
     // Anew, nothing of the earlier run is asked for.

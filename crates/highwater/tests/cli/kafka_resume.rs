@@ -1,7 +1,7 @@
 //! Kafka sources that go on from a checkpoint: where the options say a first start begins, what others do to the
 //! consumer group, and new partitions do not move a position.
 
-use crate::program::{Program, Ran, Running, rows};
+use crate::program::{Program, Running, rows};
 use serde_json::Value;
 use testkit::services::{Kafka, KafkaClient, Record};
 
@@ -39,11 +39,6 @@ fn committed(program: &Program, running: &mut Running<'_>, count: usize) {
     running.wait_until("the rows are committed", |_| numbers(program).len() >= count);
 }
 
-fn kill(running: &mut Running<'_>) -> Ran {
-    running.signal("KILL");
-    running.end()
-}
-
 #[test]
 fn a_restored_position_is_stronger_than_where_a_first_start_begins() {
     let (address, client) = broker();
@@ -66,7 +61,7 @@ fn a_restored_position_is_stronger_than_where_a_first_start_begins() {
         running.wait_until("it runs", |job| job["state"] == "running");
         produce(client, &topic, 0, 10..20);
         committed(&program, &mut running, 20 - first);
-        kill(&mut running);
+        running.kill();
         produce(client, &topic, 0, 20..30);
         let mut running = program.start(&["run", "copy.sql"]);
         committed(&program, &mut running, 30 - first);
@@ -89,7 +84,7 @@ fn offsets_of_the_group_only_show_where_the_job_is() {
     committed(&program, &mut running, 10);
     let at = |offset: i64| vec![("monitored".to_string(), 0, offset)];
     running.wait_until("the group shows it", |_| client.group_offsets("monitoring").expect("offsets") == at(10));
-    kill(&mut running);
+    running.kill();
     // Another reader of the group goes further: the job does not follow.
     produce(client, "monitored", 0, 10..20);
     let other = Program::new();
@@ -116,7 +111,7 @@ fn partitions_that_came_while_the_job_was_away_are_read_from_their_beginning() {
     running.wait_until("it runs", |job| job["state"] == "running");
     produce(client, "widened", 0, 5..10);
     committed(&program, &mut running, 5);
-    kill(&mut running);
+    running.kill();
     client.add_partitions("widened", 3).expect("partitions");
     produce(client, "widened", 1, 10..15);
     let mut running = program.start(&["run", "copy.sql", "--parallelism", "3"]);
@@ -125,7 +120,7 @@ fn partitions_that_came_while_the_job_was_away_are_read_from_their_beginning() {
     client.add_partitions("widened", 4).expect("partitions");
     produce(client, "widened", 3, 15..20);
     committed(&program, &mut running, 15);
-    kill(&mut running);
+    running.kill();
     produce(client, "widened", 3, 20..25);
     let mut running = program.start(&["run", "copy.sql", "--parallelism", "1"]);
     committed(&program, &mut running, 20);
@@ -148,7 +143,7 @@ fn how_a_topic_is_reached_may_change_while_what_is_read_may_not() {
         let mut running = program.start(&["run", "copy.sql"]);
         committed(&program, &mut running, count);
         let job = running.wait_until("status", |_| true);
-        kill(&mut running);
+        running.kill();
         rows(&job, "source", "rows_in")
     };
     run(&copy(&address, "reached", earliest), 10);

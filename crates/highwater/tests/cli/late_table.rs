@@ -207,8 +207,7 @@ fn each_late_row_is_written_once_across_a_kill() {
     running.wait_until("the first late row is out", |job| late(job) == 1 && !program.lines_below("late").is_empty());
     send("d", "00:01:20");
     running.wait_until("the second row is late", |job| late(job) == 2);
-    running.signal("KILL");
-    running.end();
+    running.kill();
     send("e", "00:01:30");
     let mut running = program.start(&["run", "job.sql"]);
     running.wait_until("all late rows are counted", |job| late(job) == 3);

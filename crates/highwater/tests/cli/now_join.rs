@@ -69,8 +69,7 @@ fn rows_wait_for_the_first_snapshot_of_a_table_of_changes() {
     running.wait_until("later orders see the changes", |job| rows(job, "sink", "rows_out") == 5);
     let before = running.wait_until("a status", |_| true)["checkpoints"].as_u64();
     running.wait_until("a checkpoint has it", |job| job["checkpoints"].as_u64() > before.map(|count| count + 1));
-    running.signal("KILL");
-    running.end();
+    running.kill();
     let mut running = program.start(&["run", "job.sql"]);
     send("now_orders", &[order(6, 0, "00:00:06"), order(7, 1, "00:00:07")]);
     running.wait_until("the state is still there", |job| rows(job, "sink", "rows_out") == 7);

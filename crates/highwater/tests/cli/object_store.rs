@@ -1,7 +1,7 @@
 //! Checkpoints in an object store: what holds on the local disk holds there, and a second run on another machine is found
 //! out before it has committed anything.
 
-use crate::program::{Program, Ran, Running};
+use crate::program::{Program, Ran};
 use base::fault;
 use serde_json::Value;
 use testkit::services::s3::{ACCESS_KEY, BUCKET, SECRET_KEY};
@@ -38,18 +38,6 @@ fn numbers(rate: u32, last: u32) -> String {
     )
 }
 
-fn ids(program: &Program, folder: &str) -> Vec<u64> {
-    let id = |line: &String| serde_json::from_str::<Value>(line).expect("a row")["id"].as_u64().expect("an id");
-    let mut ids: Vec<u64> = program.lines_below(folder).iter().map(id).collect();
-    ids.sort_unstable();
-    ids
-}
-
-fn kill(running: &mut Running<'_>) -> Ran {
-    running.signal("KILL");
-    running.end()
-}
-
 fn has_checkpoints(least: u64) -> impl Fn(&Value) -> bool {
     move |job| job["checkpoints"].as_u64() >= Some(least)
 }
@@ -82,12 +70,12 @@ fn rows_are_there_once_however_often_the_program_is_killed() {
     for parallelism in ["1", "3", "2"] {
         let mut running = program.start(&[&run[..], &[parallelism]].concat());
         running.wait_until("checkpoints are taken", has_checkpoints(3));
-        kill(&mut running);
+        running.kill();
         assert!(objects("作业/kill/killed/s_p").iter().any(|name| name.starts_with("checkpoint-")));
     }
     assert!(program.state_files("checkpoint-").is_empty(), "nothing of it is on the local disk");
     let ran = program.run(&[&run[..], &["1"]].concat()).exits(0).says(&["HW-L010", "goes on from checkpoint"]);
-    assert_eq!(ids(&program, "out"), (1..=8000).collect::<Vec<_>>());
+    assert_eq!(program.ids_below("out"), (1..=8000).collect::<Vec<_>>());
     for (thousand, count) in [(7, 1000), (8, 1)] {
         assert!(ran.out.contains(&format!("[{thousand}, {count}]\n")), "{}", ran.out);
     }
@@ -130,7 +118,7 @@ fn rows_are_there_once_whatever_step_it_dies_in() {
                 }
                 _ => drop(ran.exits(0)),
             }
-            assert_eq!(ids(&program, &fault), (1..=3000).collect::<Vec<_>>(), "{fault}");
+            assert_eq!(program.ids_below(&fault), (1..=3000).collect::<Vec<_>>(), "{fault}");
             assert_eq!(objects("steps"), [""; 0], "{fault}");
         }
     }
@@ -183,7 +171,7 @@ fn a_store_that_goes_away_for_a_while_costs_nothing_but_time() {
     running.wait_until("a checkpoint fails", |job| job["failed_checkpoints"].as_u64() > Some(0));
     store.start().expect("started again");
     running.end().exits(0).says(&["HW-R008", "s3://checkpoints/away", "does not answer"]);
-    assert_eq!(ids(&program, "out"), (1..=12_000).collect::<Vec<_>>());
+    assert_eq!(program.ids_below("out"), (1..=12_000).collect::<Vec<_>>());
     assert_eq!(store.keys(), [""; 0]);
 }
 
@@ -320,7 +308,7 @@ fn saved_state_is_found_where_it_is() {
     let begun = ["run", "looked.sql", "-D", "OUT=out", "--from", &savepoint];
     let ran = other.run(&begun).exits(0).says(&["HW-L010"]);
     assert!(
-        ran.out.contains("[7, 1000]") && ran.out.contains("[0, 999]") == (ids(&other, "out")[0] < 1000),
+        ran.out.contains("[7, 1000]") && ran.out.contains("[0, 999]") == (other.ids_below("out")[0] < 1000),
         "{}",
         ran.out
     );
@@ -388,7 +376,7 @@ fn keys_come_from_the_environment_too() {
     let script = format!("SET 'state.checkpoints.dir' = 's3://{BUCKET}/env'; {}", numbers(100_000, 5000));
     program.write("env.sql", &script);
     run_in(&program, &environment(), &["run", "env.sql", "-D", "OUT=out"]).exits(0);
-    assert_eq!(ids(&program, "out"), (1..=5000).collect::<Vec<_>>());
+    assert_eq!(program.ids_below("out"), (1..=5000).collect::<Vec<_>>());
 }
 
 /// More than one part of an upload, and more than one request to read it.

@@ -126,6 +126,16 @@ impl Program {
         lines.sort();
         lines
     }
+
+    /// The numbers in the field `id` of all JSON lines below a folder, sorted.
+    pub fn ids_below(&self, name: &str) -> Vec<u64> {
+        let id = |line: &String| {
+            serde_json::from_str::<serde_json::Value>(line).expect("a row")["id"].as_u64().expect("an id")
+        };
+        let mut ids: Vec<u64> = self.lines_below(name).iter().map(id).collect();
+        ids.sort_unstable();
+        ids
+    }
 }
 
 fn collect(path: &Path, lines: &mut Vec<String>) {
@@ -215,6 +225,12 @@ impl Running<'_> {
         let id = self.child.as_ref().expect("running").id().to_string();
         let status = Command::new("kill").args([&format!("-{signal}"), &id]).status().expect("kill");
         assert!(status.success());
+    }
+
+    /// Ends it with SIGKILL.
+    pub fn kill(&mut self) -> Ran {
+        self.signal("KILL");
+        self.end()
     }
 
     /// Waits for the end.

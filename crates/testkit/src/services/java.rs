@@ -1,15 +1,23 @@
 //! Jars of outside systems and the Java programs of `java/`: fetched and compiled once per machine, kept outside the checkout.
 
+use crate::child::{ChildProcess, lock};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 /// Version of Apache Kafka.
 pub const KAFKA_VERSION: &str = "4.1.1";
 /// Version of S3Proxy.
 pub const S3PROXY_VERSION: &str = "3.0.0";
+
+/// What ends a program with whoever started it.
+const PARENT: (&str, &str) = ("Parent.java", include_str!("../../java/Parent.java"));
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Jars from Maven, and programs of ours that need them.
 #[derive(Debug)]
@@ -44,6 +52,7 @@ pub static KAFKA: Library = Library {
     sources: &[
         ("KafkaBroker.java", include_str!("../../java/KafkaBroker.java")),
         ("KafkaClient.java", include_str!("../../java/KafkaClient.java")),
+        PARENT,
     ],
     prepared: OnceLock::new(),
 };
@@ -67,7 +76,7 @@ pub static S3PROXY: Library = Library {
       <version>2.0.17</version>
     </dependency>",
     jar: "s3proxy-VERSION.jar",
-    sources: &[("S3Store.java", include_str!("../../java/S3Store.java"))],
+    sources: &[("S3Store.java", include_str!("../../java/S3Store.java")), PARENT],
     prepared: OnceLock::new(),
 };
 
@@ -108,6 +117,51 @@ impl Java {
         command.arg("-cp").arg(class_path(&[&self.classes], &self.libraries));
         command.arg(main_class);
         command
+    }
+}
+
+/// The process of an outside system, which can be stopped and started again. Dropped: killed.
+#[derive(Debug, Default)]
+pub struct ServiceProcess(Mutex<Option<ChildProcess>>);
+
+impl ServiceProcess {
+    /// Starts it, unless it runs, and waits until it says that it is `ready`.
+    ///
+    /// # Errors
+    /// One that does not start; with what it said.
+    pub fn start(
+        &self,
+        name: &'static str,
+        ready: &'static str,
+        command: impl FnOnce() -> Result<Command, String>,
+    ) -> Result<(), String> {
+        let mut running = lock(&self.0);
+        if running.is_some() {
+            return Ok(());
+        }
+        let mut command = command()?;
+        // In a group of its own: Ctrl-C reaches whoever started it, who then stops it in order.
+        command.process_group(0);
+        let mut process = ChildProcess::spawn(name, &mut command, Some(ready), None)?;
+        process.wait_ready(START_TIMEOUT)?;
+        *running = Some(process);
+        Ok(())
+    }
+
+    /// Ends it with SIGTERM.
+    ///
+    /// # Errors
+    /// One that does not end.
+    pub fn stop(&self) -> Result<(), String> {
+        match lock(&self.0).take() {
+            Some(mut process) => process.terminate(STOP_TIMEOUT).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends it with SIGKILL.
+    pub fn kill(&self) {
+        *lock(&self.0) = None;
     }
 }
 

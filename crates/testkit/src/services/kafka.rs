@@ -3,17 +3,12 @@
 //! Three listeners. CLIENT is what the program under test gets, plain or with SASL, advertised as a test wants it.
 //! INTERNAL is always plain and always right: the broker's own and the one of [`Kafka::client`]. CONTROLLER is KRaft's.
 
-use super::java::KAFKA;
+use super::java::{KAFKA, ServiceProcess};
 use super::{KafkaClient, Service, free_port};
-use crate::child::{ChildProcess, lock};
 use std::fmt::Write;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
+use std::sync::OnceLock;
 
-const START_TIMEOUT: Duration = Duration::from_secs(60);
-const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 const HEAP_MB: u32 = 512;
 const LOOPBACK: &str = "127.0.0.1";
 /// Another program may take a free port before the broker does.
@@ -60,7 +55,7 @@ pub struct Kafka {
     options: KafkaOptions,
     ports: Ports,
     // Before the folder: what is dropped first stops writing into it.
-    process: Mutex<Option<ChildProcess>>,
+    process: ServiceProcess,
     client: OnceLock<Result<KafkaClient, String>>,
     folder: tempfile::TempDir,
 }
@@ -79,8 +74,13 @@ impl Kafka {
                 internal: free_port(LOOPBACK)?,
                 controller: free_port(LOOPBACK)?,
             };
-            let kafka =
-                Kafka { options: options.clone(), ports, process: Mutex::new(None), client: OnceLock::new(), folder };
+            let kafka = Kafka {
+                options: options.clone(),
+                ports,
+                process: ServiceProcess::default(),
+                client: OnceLock::new(),
+                folder,
+            };
             match kafka.start() {
                 Ok(()) => return Ok(kafka),
                 Err(problem) if attempt < PORT_ATTEMPTS && problem.contains("Address already in use") => attempt += 1,
@@ -117,18 +117,12 @@ impl Kafka {
     /// # Errors
     /// A broker that does not start.
     pub fn start(&self) -> Result<(), String> {
-        let mut running = lock(&self.process);
-        if running.is_some() {
-            return Ok(());
-        }
-        let file = self.write_properties().map_err(|cause| format!("cannot write server.properties: {cause}"))?;
-        let mut command = KAFKA.prepare()?.command("KafkaBroker", HEAP_MB);
-        // In a group of its own: Ctrl-C reaches whoever started it, who then stops it in order.
-        command.arg(file).process_group(0);
-        let mut process = ChildProcess::spawn("kafka", &mut command, Some("broker is ready"), None)?;
-        process.wait_ready(START_TIMEOUT)?;
-        *running = Some(process);
-        Ok(())
+        self.process.start("kafka", "broker is ready", || {
+            let file = self.write_properties().map_err(|cause| format!("cannot write server.properties: {cause}"))?;
+            let mut command = KAFKA.prepare()?.command("KafkaBroker", HEAP_MB);
+            command.arg(file);
+            Ok(command)
+        })
     }
 
     /// Ends it with SIGTERM; topics stay.
@@ -136,15 +130,12 @@ impl Kafka {
     /// # Errors
     /// A broker that does not end.
     pub fn stop(&self) -> Result<(), String> {
-        match lock(&self.process).take() {
-            Some(mut process) => process.terminate(STOP_TIMEOUT).map(|_| ()),
-            None => Ok(()),
-        }
+        self.process.stop()
     }
 
     /// Ends it with SIGKILL; topics stay.
     pub fn kill(&self) {
-        *lock(&self.process) = None;
+        self.process.kill();
     }
 
     fn write_properties(&self) -> std::io::Result<PathBuf> {

@@ -1,15 +1,9 @@
 //! A store that speaks S3: S3Proxy in a JVM, with its objects in a folder. It looks at signatures as S3 does.
 
-use super::java::S3PROXY;
+use super::java::{S3PROXY, ServiceProcess};
 use super::{Service, free_port};
-use crate::child::{ChildProcess, lock};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::Duration;
 
-const START_TIMEOUT: Duration = Duration::from_secs(60);
-const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 const HEAP_MB: u32 = 256;
 const LOOPBACK: &str = "127.0.0.1";
 /// Another program may take a free port before the store does.
@@ -27,7 +21,7 @@ pub const BUCKET: &str = "checkpoints";
 pub struct S3 {
     port: u16,
     // Before the folder: what is dropped first stops writing into it.
-    process: Mutex<Option<ChildProcess>>,
+    process: ServiceProcess,
     folder: tempfile::TempDir,
 }
 
@@ -40,7 +34,7 @@ impl S3 {
         let mut attempt = 1;
         loop {
             let folder = tempfile::tempdir().map_err(|cause| format!("no temporary folder: {cause}"))?;
-            let store = S3 { port: free_port(LOOPBACK)?, process: Mutex::new(None), folder };
+            let store = S3 { port: free_port(LOOPBACK)?, process: ServiceProcess::default(), folder };
             std::fs::create_dir_all(store.objects()).map_err(|cause| format!("cannot make a bucket: {cause}"))?;
             match store.start() {
                 Ok(()) => return Ok(store),
@@ -79,18 +73,11 @@ impl S3 {
     /// # Errors
     /// A store that does not start.
     pub fn start(&self) -> Result<(), String> {
-        let mut running = lock(&self.process);
-        if running.is_some() {
-            return Ok(());
-        }
-        let mut command = S3PROXY.prepare()?.command("S3Store", HEAP_MB);
-        command.arg(self.folder.path().join("objects")).args([&self.address(), ACCESS_KEY, SECRET_KEY]);
-        // In a group of its own: Ctrl-C reaches whoever started it, who then stops it in order.
-        command.process_group(0);
-        let mut process = ChildProcess::spawn("s3", &mut command, Some("store is ready"), None)?;
-        process.wait_ready(START_TIMEOUT)?;
-        *running = Some(process);
-        Ok(())
+        self.process.start("s3", "store is ready", || {
+            let mut command = S3PROXY.prepare()?.command("S3Store", HEAP_MB);
+            command.arg(self.folder.path().join("objects")).args([&self.address(), ACCESS_KEY, SECRET_KEY]);
+            Ok(command)
+        })
     }
 
     /// Ends it with SIGTERM; objects stay.
@@ -98,10 +85,7 @@ impl S3 {
     /// # Errors
     /// A store that does not end.
     pub fn stop(&self) -> Result<(), String> {
-        match lock(&self.process).take() {
-            Some(mut process) => process.terminate(STOP_TIMEOUT).map(|_| ()),
-            None => Ok(()),
-        }
+        self.process.stop()
     }
 }
 
