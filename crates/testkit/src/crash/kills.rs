@@ -58,7 +58,8 @@ pub fn run(bench: Bench<'_>, kills: u32, seed: u64, trace: bool) -> Result<(), S
         }
     }
     lives.stop(true)?;
-    outcome::check(&job, &place, Some(client)).map_err(|problem| format!("after {kills} kills, seed {seed}: {problem}"))
+    outcome::check(&job, &place, Some(client))
+        .map_err(|problem| format!("after {kills} kills, seed {seed}: {problem}\n{}", lives.log()))
 }
 
 /// Sends `count` orders from `first` on, and gives the number of the next one.
