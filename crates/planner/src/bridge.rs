@@ -32,6 +32,13 @@ pub fn typed_field(name: &str, sql_type: &SqlType) -> FieldRef {
     Arc::new(ArrowField::new(name, sql_type.arrow(), sql_type.nullable).with_metadata(metadata))
 }
 
+/// A field as a time attribute: `rowtime` or `proctime`.
+pub fn with_time(field: &ArrowField, time: &str) -> FieldRef {
+    let mut metadata = field.metadata().clone();
+    metadata.insert(TIME_KEY.into(), time.into());
+    Arc::new(field.clone().with_metadata(metadata))
+}
+
 /// The field of a call of this name and type.
 ///
 /// A call that has the type of an argument in Flink is called a time attribute if that argument is one: `MAX(ts)` is a
@@ -51,10 +58,10 @@ pub fn call_field(name: &str, sql_type: &SqlType, arguments: &[FieldRef]) -> Fie
         }
         _ => None,
     };
-    let Some(named) = named else { return field };
-    let mut metadata = field.metadata().clone();
-    metadata.insert(TIME_KEY.into(), named);
-    Arc::new(field.as_ref().clone().with_metadata(metadata))
+    match named {
+        Some(time) => with_time(&field, &time),
+        None => field,
+    }
 }
 
 /// The schema of a row in the same form, with time attributes.

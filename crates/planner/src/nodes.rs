@@ -9,10 +9,10 @@ pub mod replicate;
 pub mod temporal;
 pub mod unnest;
 
-use crate::bridge::typed_field;
+use crate::bridge::{typed_field, with_time};
 use crate::catalog::CatalogTable;
 use base::plan::WindowKind;
-use base::types::{TIME_KEY, TimeAttribute};
+use base::types::TimeAttribute;
 use base::{Field, LogicalType};
 use datafusion_common::{Column, DFSchema, DFSchemaRef, ExprSchema, Result, TableReference};
 use datafusion_expr::logical_plan::{Extension, LogicalPlan};
@@ -90,20 +90,16 @@ impl WindowTableNode {
         };
         let bound = LogicalType::Timestamp(3).not_null();
         let nullable = legacy && time_field.time != Some(TimeAttribute::Proctime);
-        let mut window_time =
-            typed_field(WINDOW_COLUMNS[2], &time_type.nullable().with_nullable(nullable)).as_ref().clone();
-        let mut metadata = window_time.metadata().clone();
+        let window_time = typed_field(WINDOW_COLUMNS[2], &time_type.nullable().with_nullable(nullable));
         let attribute = match time_field.time {
             Some(TimeAttribute::Proctime) => "proctime",
             _ => "rowtime",
         };
-        metadata.insert(TIME_KEY.into(), attribute.into());
-        window_time.set_metadata(metadata);
         let mut fields: Vec<(Option<TableReference>, Arc<arrow::datatypes::Field>)> =
             input.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), field.clone())).collect();
         fields.push((None, typed_field(WINDOW_COLUMNS[0], &bound)));
         fields.push((None, typed_field(WINDOW_COLUMNS[1], &bound)));
-        fields.push((None, Arc::new(window_time)));
+        fields.push((None, with_time(&window_time, attribute)));
         let schema = DFSchema::new_with_metadata(fields, input.schema().as_arrow().metadata().clone())?;
         Ok(WindowTableNode {
             input: Arc::new(input),

@@ -3,11 +3,11 @@
 //! They have the right types and can be compared, so that SELECT and GROUP BY find each other. Afterwards
 //! [`super::group_window`] turns them into columns of a window table.
 
-use crate::bridge::{external, typed_field};
+use crate::bridge::{external, typed_field, with_time};
 use crate::codes;
 use crate::lower::window_codes;
 use arrow::datatypes::{DataType, FieldRef};
-use base::types::{TIME_KEY, TimeAttribute};
+use base::types::TimeAttribute;
 use base::{Error, Field, LogicalType};
 use datafusion_common::{Result, exec_err};
 use datafusion_expr::{
@@ -172,11 +172,8 @@ impl ScalarUDFImpl for WindowMarker {
         };
         // Flink's own type: a rowtime is nullable, unlike the ends of the window.
         let sql_type = logical.nullable().with_nullable(!is_processing_time);
-        let mut field = typed_field(self.name, &sql_type).as_ref().clone();
-        let mut metadata = field.metadata().clone();
-        metadata.insert(TIME_KEY.into(), if is_processing_time { "proctime" } else { "rowtime" }.into());
-        field.set_metadata(metadata);
-        Ok(Arc::new(field))
+        let time = if is_processing_time { "proctime" } else { "rowtime" };
+        Ok(with_time(&typed_field(self.name, &sql_type), time))
     }
 
     fn invoke_with_args(&self, _arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

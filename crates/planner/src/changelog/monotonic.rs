@@ -3,7 +3,7 @@
 //! instead of all.
 
 use crate::lower::builder::Draft;
-use base::plan::{AggregateCall, NodeId, NodeKind};
+use base::plan::{AggregateCall, GroupAggregate, NodeId, NodeKind};
 
 /// How a column goes on when its row is updated, in a node that takes no row back for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,7 @@ pub(super) fn keep_extremes(drafts: &mut [Draft]) {
     for index in 0..drafts.len() {
         let NodeKind::GroupAggregate(group) = &drafts[index].node.kind else { continue };
         let Some(edge) = drafts[index].node.inputs.first() else { continue };
-        let stays = |key: &usize| course(drafts, edge.node, *key) == Some(Course::Stays);
-        if !group.keys.iter().all(stays) {
+        if !keys_stay(drafts, edge.node, group) {
             continue;
         }
         let retract: Vec<bool> =
@@ -30,6 +29,11 @@ pub(super) fn keep_extremes(drafts: &mut [Draft]) {
     }
 }
 
+/// Whether no row of a node changes its group.
+fn keys_stay(drafts: &[Draft], input: NodeId, group: &GroupAggregate) -> bool {
+    group.keys.iter().all(|&key| course(drafts, input, key) == Some(Course::Stays))
+}
+
 /// The course of the result of a MAX or MIN over rows of a node that never moves back; `None` if it can.
 fn extreme(drafts: &[Draft], input: NodeId, call: &AggregateCall) -> Option<Course> {
     let wanted = match call.function.name() {
@@ -37,9 +41,12 @@ fn extreme(drafts: &[Draft], input: NodeId, call: &AggregateCall) -> Option<Cour
         "MIN" => Course::Falls,
         _ => return None,
     };
-    // A row could leave a filter.
     let [argument] = call.arguments.as_slice() else { return None };
-    let found = course(drafts, input, *argument).filter(|_| call.filter.is_none())?;
+    // A row could leave a filter.
+    if call.filter.is_some() {
+        return None;
+    }
+    let found = course(drafts, input, *argument)?;
     (found == wanted || found == Course::Stays).then_some(wanted)
 }
 
@@ -59,7 +66,7 @@ fn course(drafts: &[Draft], node: NodeId, column: usize) -> Option<Course> {
         }
         NodeKind::GroupAggregate(group) => {
             let input = draft.inputs.first()?.node;
-            if !group.keys.iter().all(|&key| course(drafts, input, key) == Some(Course::Stays)) {
+            if !keys_stay(drafts, input, group) {
                 return None;
             }
             let Some(call) = column.checked_sub(group.keys.len()) else { return Some(Course::Stays) };

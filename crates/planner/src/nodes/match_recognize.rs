@@ -1,7 +1,6 @@
 //! MATCH_RECOGNIZE.
 
-use crate::bridge::typed_field;
-use base::types::TIME_KEY;
+use crate::bridge::{typed_field, with_time};
 use base::{SqlType, TimeAttribute};
 use datafusion_common::{Column, DFSchema, DFSchemaRef, Result, TableReference};
 use datafusion_expr::logical_plan::{Extension, LogicalPlan};
@@ -133,14 +132,15 @@ impl MatchNode {
             fields.push((None, input.schema().field(index).clone()));
         }
         for measure in &clauses.measures {
-            let mut field = typed_field(&measure.name, &measure.sql_type.sql_type).as_ref().clone();
-            if let Some(time) = measure.sql_type.time {
-                let name = if time == TimeAttribute::Rowtime { "rowtime" } else { "proctime" };
-                let mut metadata = field.metadata().clone();
-                metadata.insert(TIME_KEY.into(), name.into());
-                field.set_metadata(metadata);
-            }
-            fields.push((None, Arc::new(field)));
+            let field = typed_field(&measure.name, &measure.sql_type.sql_type);
+            fields.push((
+                None,
+                match measure.sql_type.time {
+                    None => field,
+                    Some(TimeAttribute::Rowtime) => with_time(&field, "rowtime"),
+                    Some(TimeAttribute::Proctime) => with_time(&field, "proctime"),
+                },
+            ));
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().as_arrow().metadata().clone())?);
         Ok(MatchNode { input, clauses, rows, columns, schema })
